@@ -2,11 +2,12 @@
 /*
  * environment.c - reads the directory of environments.
  *
- * NAME is the directory of a virtual environment, or a link to one; the file NAME.ahead, if there
- * is one, has modules to import ahead besides those of the setting preimport.
+ * NAME is the directory of a virtual environment or of an image, or a link to one; the file
+ * NAME.ahead, if there is one, has modules to import ahead besides those of the setting preimport.
  *
  * Trusts the operator, who alone can write there.  Modules that are imported ahead run in a zygote
- * (builder/zygotes.c), before any wall.
+ * (builder/zygotes.c), before any wall.  An image comes from elsewhere, so it has no zygote, and
+ * nothing of it is read here but the line that cloister-unpack wrote.
  */
 #include "executor/environment.h"
 
@@ -58,27 +59,65 @@ read_ahead(const char *directory, const char *name)
 	return n < 0 ? NULL : list;
 }
 
-/* -1: there is no interpreter in it. */
+/* The interpreter and its version, as cloister-unpack wrote them; -1: this is no image. */
 static int
-add(const char *directory, const char *name)
+read_image(const char *real, struct environment *to)
 {
-	auto_free char *path = NULL;
-	auto_free char *real = NULL;
+	auto_free char *line = NULL;
+	char *root = NULL, *end = NULL;
+	struct blob text = { 0 };
+	struct err e;
+
+	if (asprintf(&line, "%s/" ENVIRONMENT_IMAGE, real) < 0 ||
+	    fdio_load(AT_FDCWD, line, ENVIRONMENT_PATH + 16, &text, &e) < 0)
+		return -1;
+
+	char *blank = strchr(text.data, ' ');
+
+	if (blank != NULL)
+		*blank = '\0';
+	if (blank == NULL || asprintf(&root, "%s/" ENVIRONMENT_ROOTFS, real) < 0) {
+		blob_clear(&text);
+		return -1;
+	}
+	to->minor = (unsigned)strtoul(blank + 1, &end, 10);
+	to->python = strdup(text.data);
+	to->root = root;
+	to->ahead = "";
+	blob_clear(&text);
+	return 0;
+}
+
+static int
+read_venv(const char *directory, const char *name, const char *real, struct environment *to)
+{
 	char *python = NULL;
 
-	if (asprintf(&path, "%s/%s", directory, name) < 0 ||
-	    (real = realpath(path, NULL)) == NULL || asprintf(&python, "%s/bin/python3", real) < 0)
+	if (asprintf(&python, "%s/bin/python3", real) < 0)
 		return -1;
 	if (access(python, X_OK) < 0) {
 		free(python);
 		return -1;
 	}
-	table[count] = (struct environment){
-		.name = strdup(name),
-		.python = python,
-		.ahead = read_ahead(directory, name),
-	};
-	must(table[count].name != NULL && table[count].ahead != NULL);
+	to->python = python;
+	to->ahead = read_ahead(directory, name);
+	return 0;
+}
+
+/* -1: there is no interpreter in it. */
+static int
+add(const char *directory, const char *name)
+{
+	struct environment *to = &table[count];
+	auto_free char *path = NULL;
+	auto_free char *real = NULL;
+
+	if (asprintf(&path, "%s/%s", directory, name) < 0 ||
+	    (real = realpath(path, NULL)) == NULL ||
+	    (read_image(real, to) < 0 && read_venv(directory, name, real, to) < 0))
+		return -1;
+	to->name = strdup(name);
+	must(to->name != NULL && to->python != NULL && to->ahead != NULL);
 	count++;
 	return 0;
 }
@@ -106,7 +145,8 @@ add_all(const char *directory)
 			log_warn("an environment is left out, for there are too many",
 			    LOG_S("environment", entries[i]->d_name));
 		else if (add(directory, entries[i]->d_name) < 0)
-			log_warn("an environment is left out, for it has no bin/python3",
+			log_warn(
+			    "an environment is left out, for it has no bin/python3 and is no image",
 			    LOG_S("environment", entries[i]->d_name));
 		free(entries[i]);
 	}
@@ -156,4 +196,15 @@ environment_ask(const char *name, uint64_t *number, struct err *e)
 		return 0;
 	return err_set(
 	    e, ERR_invalid_argument, "environment: '%.32s' is not one of %s", name, names);
+}
+
+int
+environment_needs_host(uint64_t number, const char *what, struct err *e)
+{
+	must(number < count);
+	return table[number].root == NULL
+	           ? 0
+	           : err_set(e, ERR_invalid_argument, "%s: the environment %s is an image, %s",
+			 what, table[number].name,
+			 "whose programs have its files only; name another one, or none");
 }

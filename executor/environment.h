@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * environment.h - the environments of Python: the interpreter of the setting `python`, and named
- * ones below the directory of the setting `environments`, each a virtual environment (PEP 405) or
- * a link to one.
+ * ones below the directory of the setting `environments`, each a virtual environment (PEP 405), the
+ * unpacked files of an image, or a link to one of these.
  *
  * The operator makes them (`cloister environment add`).  They are read once, at the start.
  */
@@ -15,7 +15,9 @@
 
 struct environment {
 	const char *name;
-	const char *python; /* its interpreter, in a directory without links */
+	const char *python; /* its interpreter as boxes see it, in a directory without links */
+	const char *root;   /* of an image: the directory with its files; else NULL */
+	unsigned minor;     /* of an image: of its Python 3 */
 	const char *ahead;  /* modules that a prepared interpreter has imported, with commas */
 };
 
@@ -27,3 +29,6 @@ size_t environment_count(void);
 const struct environment *environment_at(size_t number);
 /* Stores the number of a name, unless that is NULL; -1: invalid_argument lists the names. */
 int environment_ask(const char *name, uint64_t *number, struct err *);
+/* Fails for an environment that was made of an image.  what: the argument that it does not go with.
+ */
+int environment_needs_host(uint64_t number, const char *what, struct err *);

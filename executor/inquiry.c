@@ -24,6 +24,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -68,15 +69,20 @@ static char ask_python[] = "import pkgutil, sys\n"
 			   "             if n.isidentifier() and n[0] != '_' and len(n) < 32)\n"
 			   "print(*all[:512])\n";
 
-/* Prints the version, then the modules of the environment whose directory is the argument. */
+/* Prints the version, then the modules of the environment whose interpreter is the first argument.
+ * A second one is the version, of an image, whose interpreter does not run here. */
 static char ask_environment[] =
     "import os, pkgutil, sys\n"
-    "print('Python', sys.version.split()[0])\n"
-    "site = 'python%d.%d' % sys.version_info[:2]\n"
-    "site = os.path.join(os.path.dirname(sys.argv[1]), '../lib', site, 'site-packages')\n"
-    "split = [e[:-10].split('-') for e in os.listdir(site) if e.endswith('.dist-info')]\n"
+    "version = sys.argv[2] if len(sys.argv) > 2 else sys.version.split()[0]\n"
+    "print('Python', version)\n"
+    "lib = os.path.join(os.path.dirname(sys.argv[1]), '../lib')\n"
+    "sites = [os.path.join(lib, 'python' + '.'.join(version.split('.')[:2]), 'site-packages')]\n"
+    "sites += [os.path.join(lib, 'python3/dist-packages')] * (len(sys.argv) > 2)\n"
+    "sites = [site for site in sites if os.path.isdir(site)]\n"
+    "split = [e[:-10].split('-') for s in sites for e in os.listdir(s) if "
+    "e.endswith('.dist-info')]\n"
     "versions = {s[0].lower(): '==' + s[1] for s in split if len(s) == 2}\n"
-    "all = sorted(m.name for m in pkgutil.iter_modules([site])\n"
+    "all = sorted(m.name for m in pkgutil.iter_modules(sites)\n"
     "             if m.name.isidentifier() and m.name[0] != '_' and len(m.name) < 32)\n"
     "print(*(n + versions.get(n.lower(), '') for n in all[:512]))\n";
 
@@ -120,9 +126,28 @@ ask_runtime(struct inquiry *q, size_t number, struct err *e)
 	return ask(q, number == language_python ? python : plain, e);
 }
 
+/* This host's interpreter looks into an image, and reads nothing there but names. */
+static int
+ask_image(struct inquiry *q, const struct environment *image, struct err *e)
+{
+	char isolated[] = "-ISB", command[] = "-c", version[16];
+	auto_free char *path = NULL;
+
+	snprintf(version, sizeof version, "3.%u", image->minor);
+	if (asprintf(&path, "%s%s", image->root, image->python) < 0)
+		return err_sys(e, "an image");
+
+	char *argv[] = { options.python, isolated, command, ask_environment, path, version, NULL };
+
+	return ask(q, argv, e);
+}
+
 static int
 ask_named(struct inquiry *q, size_t number, struct err *e)
 {
+	if (environment_at(number)->root != NULL)
+		return ask_image(q, environment_at(number), e);
+
 	char isolated[] = "-ISB", command[] = "-c";
 	char *program = (char *)(uintptr_t)environment_at(number)->python;
 	char *argv[] = { program, isolated, command, ask_environment, program, NULL };

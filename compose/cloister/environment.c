@@ -15,6 +15,7 @@
 
 #include "compose/cloister/commands.h"
 #include "compose/cloister/config/line.h"
+#include "compose/cloister/environment_image.h"
 #include "compose/cloister/place.h"
 #include "compose/cloister/words.h"
 
@@ -50,7 +51,7 @@ static const char *const usual[] = { "numpy", "pandas", "scipy", "scipy.stats", 
 	"matplotlib.pyplot" };
 
 struct wish {
-	const char *name, *requirements, *venv, *python, *ahead;
+	const char *name, *requirements, *venv, *image, *python, *ahead;
 	struct line packages;
 	size_t npackages;
 };
@@ -67,6 +68,7 @@ take_flag(struct wish *wish, int argc, char **argv, int *i)
 	} flags[] = {
 		{ "--requirements", &wish->requirements },
 		{ "--venv", &wish->venv },
+		{ "--image", &wish->image },
 		{ "--python", &wish->python },
 		{ "--ahead", &wish->ahead },
 	};
@@ -121,19 +123,25 @@ static int
 check_wish(struct wish *wish, struct err *e)
 {
 	bool named = wish->npackages > 0 || wish->requirements != NULL;
+	bool whole = wish->venv != NULL || wish->image != NULL;
 
-	if (wish->venv != NULL && named)
-		return err_set(
-		    e, ERR_invalid_argument, "--venv: it has its packages; give no others");
-	for (size_t i = 0; i < COUNT(ready) && !named && wish->venv == NULL; i++)
+	if (whole && (named || (wish->venv != NULL && wish->image != NULL)))
+		return err_set(e, ERR_invalid_argument, "--%s: it has its packages; give no others",
+		    wish->venv != NULL ? "venv" : "image");
+	if (wish->image != NULL && wish->ahead != NULL)
+		return err_set(e, ERR_invalid_argument,
+		    "--ahead: nothing of an image runs outside of boxes, so nothing is imported "
+		    "ahead");
+	for (size_t i = 0; i < COUNT(ready) && !named && !whole; i++)
 		if (strcmp(ready[i].name, wish->name) == 0)
 			for (const char *const *p = ready[i].packages; *p != NULL; p++) {
 				line_add(&wish->packages, *p);
 				wish->npackages++;
 			}
-	if (wish->npackages == 0 && wish->requirements == NULL && wish->venv == NULL)
+	if (wish->npackages == 0 && wish->requirements == NULL && !whole)
 		return err_set(e, ERR_invalid_argument,
-		    "give packages, or --requirements=FILE, or --venv=DIR");
+		    "give packages, or --requirements=FILE, or --venv=DIR, or "
+		    "--image=oci-layout:DIR");
 	return 0;
 }
 
@@ -144,7 +152,8 @@ check_bare(const struct wish *wish, struct err *e)
 	if (wish->npackages > 0)
 		return err_set(
 		    e, ERR_invalid_argument, "'%.64s' is one word too many", wish->packages.text);
-	if (wish->requirements != NULL || wish->venv != NULL || wish->ahead != NULL)
+	if (wish->requirements != NULL || wish->venv != NULL || wish->ahead != NULL ||
+	    wish->image != NULL)
 		return err_set(e, ERR_invalid_argument, "its flags are those of environment add");
 	return 0;
 }
@@ -419,6 +428,26 @@ add_venv(int all, const struct wish *wish, struct err *e)
 }
 
 static int
+fill_venv(int all, const struct wish *wish, const char *directory, struct err *e)
+{
+	if (make_venv(wish, directory, e) < 0 || install(wish, directory, e) < 0 ||
+	    check_paths(directory, e) < 0 || write_layer(directory, e) < 0)
+		return -1;
+	return write_ahead(all, wish, directory, e);
+}
+
+/* Nothing of an image is imported ahead, for that would run it outside of boxes. */
+static int
+fill_from_image(int all, const struct wish *wish, const char *directory, struct err *e)
+{
+	char ahead[ENVIRONMENT_NAME + sizeof ENVIRONMENT_AHEAD];
+
+	snprintf(ahead, sizeof ahead, "%s" ENVIRONMENT_AHEAD, wish->name);
+	unlinkat(all, ahead, 0);
+	return environment_image_unpack(wish->image, directory, e);
+}
+
+static int
 add_new(int all, const struct wish *wish, struct err *e)
 {
 	auto_free char *directory = NULL;
@@ -429,9 +458,9 @@ add_new(int all, const struct wish *wish, struct err *e)
 
 	const char *made = strrchr(directory, '/') + 1;
 
-	if (make_venv(wish, directory, e) == 0 && install(wish, directory, e) == 0 &&
-	    check_paths(directory, e) == 0 && write_layer(directory, e) == 0 &&
-	    write_ahead(all, wish, directory, e) == 0 && show(all, wish->name, made, e) == 0)
+	if ((wish->image != NULL ? fill_from_image(all, wish, directory, e)
+				 : fill_venv(all, wish, directory, e)) == 0 &&
+	    show(all, wish->name, made, e) == 0)
 		return 0;
 	remove_tree(made);
 	return -1;

@@ -42,7 +42,7 @@ int place_open_state(struct err *);
 enum { PLACE_SOCKET = 108 };
 int place_socket(const char *name, char path[PLACE_SOCKET], struct err *);
 
-/* The path of cloister-<name>: in the directory of this program, or where cmake --install puts it.
+/* The path of a program: in the directory of this program, or where cmake --install puts it.
  */
 enum { PLACE_PATH = 4096 };
 int place_program(const char *name, char path[PLACE_PATH], struct err *);

@@ -26,6 +26,13 @@ add_python(const char *const *args, size_t n, struct err *e)
 }
 
 static int
+add_image(const char *const *args, size_t n, struct err *e)
+{
+	return n == 2 ? runtimes_add_image(args[0], args[1], e)
+	              : err_set(e, ERR_invalid_argument, "image: its interpreter and directory");
+}
+
+static int
 add_zygote(const char *const *args, size_t n, struct err *e)
 {
 	return n == 2 ? zygotes_add(args[0], args[1], e)
@@ -103,6 +110,7 @@ static const struct {
 } groups[] = {
 	{ "runtime", runtimes_add },
 	{ "python", add_python },
+	{ "image", add_image },
 	{ "zygote", add_zygote },
 	{ "container", add_container },
 	{ "show", set_shown },

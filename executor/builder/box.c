@@ -14,6 +14,7 @@
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "executor/builder/answer.h"
+#include "executor/builder/image.h"
 #include "executor/builder/launch/init.h"
 #include "executor/builder/limits/census.h"
 #include "executor/builder/limits/release.h"
@@ -248,6 +249,11 @@ started(struct process *p)
 	struct box *box = box_of(p);
 	struct process *next;
 
+	if (image_mount(p->order.environment, box->spaces[HOST_MNT], &p->answer.error) < 0) {
+		p->answer.kind = ANSWER_ENDED; /* never started */
+		process_kill(p);
+		return;
+	}
 	tell_started(p);
 	mounts_settle(&box->mounts, box->spaces[HOST_MNT]);
 	for (struct process *program = take_ptr(box->waiting); program != NULL; program = next) {

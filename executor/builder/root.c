@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "executor/builder/arguments.h"
 #include "executor/builder/confine/proc_files.h"
+#include "executor/builder/image.h"
 #include "executor/builder/launch/environment.h"
 #include "executor/builder/prefix.h"
 #include "executor/builder/runtimes.h"
@@ -88,11 +89,11 @@ static const char *const hidden[] = {
 /* As on the host: links into /usr, or directories of their own. */
 static const char *const tops[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
-static const char *const directories[] = { "cloister", "cloister/check", "cloister/node",
-	"cloister/packages", "cloister/python", "cloister/shell", "dev", "dev/pts", "etc",
-	"etc/ssl", "etc/ssl/certs", "mnt", "node_modules", "packages", "proc", "run", "sandbox",
-	"sys", "sys/devices", "sys/devices/system", "sys/devices/system/cpu", "tmp", "user",
-	"user/base", "user/index", "workspace" };
+static const char *const directories[] = { "cloister", "cloister/check", "cloister/images",
+	"cloister/node", "cloister/packages", "cloister/python", "cloister/shell", "dev", "dev/pts",
+	"etc", "etc/ssl", "etc/ssl/certs", "mnt", "node_modules", "packages", "proc", "run",
+	"sandbox", "sys", "sys/devices", "sys/devices/system", "sys/devices/system/cpu", "tmp",
+	"user", "user/base", "user/index", "workspace" };
 
 static const struct {
 	const char *path, *target;
@@ -255,8 +256,10 @@ bind_python(int root, uint32_t environment)
 	char prefixes[PREFIXES][PREFIX_BYTES];
 	size_t n = 0;
 	struct err e = { 0 };
-	const char *python = runtimes_python(environment);
-	int r = python == NULL ? 0 : prefix_find(python, prefixes, &n, &e);
+	const char *python = runtimes_python(environment), *image = runtimes_image(environment);
+	int r = image != NULL    ? image_bind(root, environment, image, &e)
+	        : python != NULL ? prefix_find(python, prefixes, &n, &e)
+	                         : 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = bind_prefix(root, prefixes[i], &e);

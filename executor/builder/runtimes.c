@@ -3,6 +3,7 @@
 #include "executor/builder/runtimes.h"
 
 #include "common/table/schema.h"
+#include "executor/builder/image.h"
 #include "executor/builder/order.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ static size_t count = language_COUNT;
 /* One for each environment, of which the first is that of boxes that name none. */
 static struct python {
 	const char *path;
+	const char *image;  /* the directory of its files; NULL: it is one of the host's */
 	struct err refused; /* why boxes cannot have it; code ERR_none: they can */
 } pythons[ORDER_MAX_ENVIRONMENTS];
 
@@ -59,6 +61,21 @@ runtimes_add_python(const char *path, struct err *e)
 		    ORDER_MAX_ENVIRONMENTS);
 	pythons[npythons++].path = path;
 	return 0;
+}
+
+int
+runtimes_add_image(const char *path, const char *directory, struct err *e)
+{
+	if (runtimes_add_python(path, e) < 0)
+		return -1;
+	pythons[npythons - 1].image = directory;
+	return 0;
+}
+
+const char *
+runtimes_image(uint32_t environment)
+{
+	return pythons[environment].image;
 }
 
 const char *
@@ -91,6 +108,12 @@ runtimes_check(uint32_t number, uint32_t environment, struct err *e)
 		*e = pythons[environment].refused;
 		return -1;
 	}
+	if (pythons[environment].image != NULL)
+		return path != NULL && image_has(environment, path)
+		           ? 0
+		           : err_set(e, ERR_runtime_missing,
+				 "the image of this environment has no program for it: %s",
+				 path != NULL ? path : "none is known");
 	if (path == NULL || access(path, X_OK) < 0)
 		return err_set(e, ERR_runtime_missing, "this host has no program for it: %s",
 		    path != NULL ? path : "none is known");

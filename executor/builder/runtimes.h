@@ -19,6 +19,10 @@ int runtimes_add(const char *const *args, size_t n, struct err *);
 /* Adds an interpreter of Python, that of an environment; the first replaces the path of
  * runtimes.def.  Keeps the pointer. */
 int runtimes_add_python(const char *path, struct err *);
+/* The same for an interpreter of an image, whose files are in that directory of the host. */
+int runtimes_add_image(const char *path, const char *directory, struct err *);
+/* The directory with the files of the environment's image; NULL: it has none. */
+const char *runtimes_image(uint32_t environment);
 /* NULL: there is no such environment. */
 const char *runtimes_python(uint32_t environment);
 /* From now on runtimes_check() gives this reason for python. */

@@ -5,6 +5,7 @@
  */
 #include "executor/packages/install_inner.h"
 
+#include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/run/index_hosts.h"
 
@@ -229,6 +230,8 @@ check(const struct install_ask *ask, struct err *e)
 		return err_set(e, ERR_isolation_unavailable,
 		    "programs see /usr/local of the host (the setting usr_local), where packages "
 		    "would be");
+	if (environment_needs_host(ask->environment, "packages", e) < 0)
+		return -1;
 	if (ask->build && (!options.package_builds || ask->language != language_python))
 		return err_set(e, ERR_denied, "build: %s",
 		    options.package_builds

@@ -120,6 +120,9 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 	if (ask->use_container && plan->limits.box.container == CONTAINER_none &&
 	    container_choose(&plan->limits.box.container, e) < 0)
 		return -1;
+	if (plan->limits.box.container != CONTAINER_none &&
+	    environment_needs_host(plan->limits.box.environment, "use_container", e) < 0)
+		return -1;
 	/* A field of its own overrides the same limit in resource_limits. */
 	if (limits_ask(&plan->limits, "resource_limits.", asked, e) < 0 ||
 	    limits_ask_memory(&plan->limits, "memory_limit", ask->memory_limit, e) < 0)

@@ -465,7 +465,7 @@ add_lines(enum sandbox_kind kind)
 	add_line(kind, language_python, POOL_BASIC, 0);
 	add_line(kind, language_python, POOL_SCIENCE, 0);
 	for (size_t i = 1; i < environment_count(); i++)
-		add_line(kind, language_python, POOL_NAMED + (uint32_t)i, i);
+		add_line(kind, language_python, pool_zygote(language_python, "", i), i);
 	for (size_t i = 0; i < runtime_count(); i++)
 		if (i != language_python && runtime_at(i)->present)
 			add_line(kind, (unsigned)i, 0, 0);

@@ -2,7 +2,7 @@
 /*
  * pool_zygote.c - which zygotes the builder has, and which one runs a program: one for most
  * programs of Python, one with more modules for the profile data_science, and one for each
- * environment.
+ * environment that was not made of an image.
  */
 #include "executor/run/pool.h"
 
@@ -59,10 +59,19 @@ add_zygotes(struct texts *texts, struct err *e)
 		texts, options.python, options.preimport, options.preimport_data_science, e) < 0)
 		return -1;
 	for (size_t i = 1; i < environment_count(); i++)
-		if (add_zygote(texts, environment_at(i)->python, environment_at(i)->ahead, "", e) <
-		    0)
+		if (environment_at(i)->root == NULL && add_zygote(texts, environment_at(i)->python,
+							   environment_at(i)->ahead, "", e) < 0)
 			return -1;
 	return 0;
+}
+
+static int
+add_interpreter(struct texts *texts, const struct environment *environment, struct err *e)
+{
+	const char *const python[] = { "python", environment->python, "--", NULL };
+	const char *const image[] = { "image", environment->python, environment->root, "--", NULL };
+
+	return add_all(texts, environment->root != NULL ? image : python, e);
 }
 
 int
@@ -70,12 +79,9 @@ pool_arguments(struct texts *texts, struct err *e)
 {
 	const char *const show[] = { "show", "/usr/local", "--", NULL };
 
-	for (size_t i = 0; i < environment_count(); i++) {
-		const char *const python[] = { "python", environment_at(i)->python, "--", NULL };
-
-		if (add_all(texts, python, e) < 0)
+	for (size_t i = 0; i < environment_count(); i++)
+		if (add_interpreter(texts, environment_at(i), e) < 0)
 			return -1;
-	}
 	if (options.usr_local && add_all(texts, show, e) < 0)
 		return -1;
 	for (size_t i = language_COUNT; i < runtime_count(); i++)
@@ -100,12 +106,24 @@ names_science(const char *profile)
 	return false;
 }
 
+/* An image has none: nothing of it runs outside of boxes, so its interpreters start in boxes that
+ * wait. */
+static uint32_t
+named_zygote(uint64_t environment)
+{
+	uint32_t number = POOL_NAMED;
+
+	for (uint64_t i = 1; i <= environment; i++)
+		number += environment_at(i)->root == NULL;
+	return environment_at(environment)->root != NULL ? 0 : number;
+}
+
 uint32_t
 pool_zygote(unsigned language, const char *profile, uint64_t environment)
 {
 	if (!options.warm || language != language_python)
 		return 0;
 	if (environment > 0)
-		return POOL_NAMED + (uint32_t)environment;
+		return named_zygote(environment);
 	return names_science(profile) ? POOL_SCIENCE : POOL_BASIC;
 }

@@ -2,6 +2,7 @@
 /* session_tools.c - the calls that make, end and show sessions; a caller sees its own only. */
 #include "executor/tools/session_tools.h"
 
+#include "executor/builder/containers.h"
 #include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/packages/install.h"
@@ -208,6 +209,9 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
 	if (ask->profile != NULL && policy_check_profile(ask->profile, wish->language, e) < 0)
 		return -1;
 	if (environment_ask(ask->environment, &wish->limits.box.environment, e) < 0)
+		return -1;
+	if (wish->limits.box.container != CONTAINER_none &&
+	    environment_needs_host(wish->limits.box.environment, "environment", e) < 0)
 		return -1;
 	return limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e);
 }

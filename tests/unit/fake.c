@@ -136,13 +136,17 @@ daemon_state(void)
 	return -1;
 }
 
-/* A key that is always the same: ids of one test are known to the next, as after a restart. */
+/* A key that is always the same: ids of one test are known to the next, as after a restart.  An
+ * environment is an image if its name says so. */
 int
 fdio_load(int dir, const char *name, size_t limit, struct blob *blob, struct err *e)
 {
 	static const char key[] = "0123456789abcdef0123456789abcdef";
 	static const char seed[] = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n";
-	const char *text = strcmp(name, "artifact.key") == 0 ? seed : key;
+	static const char image[] = "/usr/bin/python3 11\n";
+	const char *text = strcmp(name, "artifact.key") == 0      ? seed
+	                   : strstr(name, "-image/image") != NULL ? image
+	                                                          : key;
 
 	(void)dir, (void)limit, (void)e;
 	*blob = blob_copy(text, strlen(text));

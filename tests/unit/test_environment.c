@@ -75,6 +75,10 @@ begin(void **unused)
 	make_venv("plain");
 	make_venv("Upper");
 	make_venv("default");
+	make("zimage", NULL, 0755);
+	make("zimage/rootfs", NULL, 0755);
+	make("zimage/image", "/opt/venv/bin/python3 12\n", 0644);
+	make("zimage/bin", NULL, 0755); /* an image it is all the same */
 	make("empty", NULL, 0755);
 	make("file", "", 0644);
 	link_to("/nonexistent", "nowhere");
@@ -95,13 +99,33 @@ are_venvs_with_an_interpreter(void **unused)
 	char python[512];
 
 	(void)unused;
-	assert_int_equal(environment_count(), 3);
+	assert_int_equal(environment_count(), 4);
 	assert_string_equal(environment_at(0)->name, "default");
 	assert_string_equal(environment_at(0)->python, "/usr/bin/python3");
 	assert_string_equal(environment_at(1)->name, "linked");
 	assert_string_equal(environment_at(2)->name, "plain");
 	snprintf(python, sizeof python, "%s/environments/.made-123456/bin/python3", state);
 	assert_string_equal(environment_at(1)->python, python);
+}
+
+/* Nothing of it is imported ahead, for that would run it outside of boxes. */
+static void
+are_images_with_a_line_about_them(void **unused)
+{
+	const struct environment *image = environment_at(3);
+	char root[512];
+	struct err e;
+
+	(void)unused;
+	snprintf(root, sizeof root, "%s/environments/zimage/rootfs", state);
+	assert_string_equal(image->root, root);
+	assert_string_equal(image->python, "/opt/venv/bin/python3");
+	assert_int_equal(image->minor, 12);
+	assert_string_equal(image->ahead, "");
+	assert_null(environment_at(2)->root);
+	assert_int_equal(environment_needs_host(2, "packages", &e), 0);
+	assert_int_equal(environment_needs_host(3, "packages", &e), -1);
+	assert_non_null(strstr(e.text, "packages: the environment zimage is an image"));
 }
 
 static void
@@ -128,7 +152,8 @@ are_found_by_name(void **unused)
 	assert_int_equal(number, 0);
 	assert_int_equal(environment_ask("Upper", &number, &e), -1);
 	assert_int_equal(e.code, ERR_invalid_argument);
-	assert_string_equal(e.text, "environment: 'Upper' is not one of default, linked, plain");
+	assert_string_equal(
+	    e.text, "environment: 'Upper' is not one of default, linked, plain, zimage");
 }
 
 /* The last test: it adds to the table. */
@@ -152,6 +177,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(are_venvs_with_an_interpreter),
 		cmocka_unit_test(import_ahead_what_the_file_says),
+		cmocka_unit_test(are_images_with_a_line_about_them),
 		cmocka_unit_test(are_found_by_name),
 		cmocka_unit_test(are_so_many_at_most),
 	};

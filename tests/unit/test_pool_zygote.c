@@ -90,8 +90,9 @@ calls_for_environments_after_a_while(void **unused)
 	make_environment(state, "/one");
 	make_environment(state, "/one/bin");
 	make_environment(state, "/one/bin/python3"); /* it can be entered, as a program executed */
+	make_environment(state, "/an-image");
 	environment_open(state);
-	assert_int_equal(environment_count(), 2);
+	assert_int_equal(environment_count(), 3);
 	pool_start();
 	make_all();
 	forked = fake.forked;
@@ -101,11 +102,12 @@ calls_for_environments_after_a_while(void **unused)
 	fake_pass(2000);
 	make_all();
 	assert_int_equal(fake.forked, forked + 1);
-	assert_int_equal(pool_counts()->waiting, LEAST + 1);
+	assert_int_equal(pool_counts()->waiting, LEAST + 2);
 	scratch_remove(state);
 }
 
-/* Each interpreter, and a zygote for each but the first, which has two. */
+/* Each interpreter, and a zygote for each but the first, which has two, and for an image, which has
+ * none. */
 static void
 tells_the_builder_of_environments(void **state)
 {
@@ -114,11 +116,15 @@ tells_the_builder_of_environments(void **state)
 
 	(void)state;
 	assert_int_equal(pool_arguments(&texts, &e), 0);
-	assert_int_equal(texts.count, 2 * 3 + 3 * 4);
-	assert_non_null(strstr(texts.items[4], "/one/bin/python3"));
-	assert_string_equal(texts.items[14], "zygote");
-	assert_string_equal(texts.items[15], texts.items[4]);
-	assert_int_equal(pool_zygote(language_python, "data_science", 1), SCIENCE + 1);
+	assert_int_equal(texts.count, 2 * 3 + 4 + 3 * 4);
+	assert_string_equal(texts.items[3], "image");
+	assert_string_equal(texts.items[4], "/usr/bin/python3");
+	assert_non_null(strstr(texts.items[5], "/an-image/rootfs"));
+	assert_non_null(strstr(texts.items[8], "/one/bin/python3"));
+	assert_string_equal(texts.items[18], "zygote");
+	assert_string_equal(texts.items[19], texts.items[8]);
+	assert_int_equal(pool_zygote(language_python, "data_science", 1), 0);
+	assert_int_equal(pool_zygote(language_python, "data_science", 2), SCIENCE + 1);
 	texts_clear(&texts);
 }
 
