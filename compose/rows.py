@@ -15,7 +15,8 @@ def _rows(file, macro):
 
 
 # Daemons without a container, and why; each README of a deployment says so.
-NOT_DEPLOYED = {"egress": "it needs the run directory of its executor; boxes of these deployments have no network"}
+NOT_DEPLOYED = {"egress": "it needs the run directory of its executor; boxes of these deployments have no network",
+                "secretd": "it serves connections of egress"}
 ALL_PEERS = {row[0]: dict(zip(("directory", "life", "state", "open_files", "kept_files", "doc"), row[1:]))
              for row in _rows("peers.def", "PEER")}
 PEERS = {name: peer for name, peer in ALL_PEERS.items() if name not in NOT_DEPLOYED}

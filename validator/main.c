@@ -28,7 +28,7 @@ static struct {
 static int
 settle(struct err *e)
 {
-	return python_open(options.max_memory_mb << 20, e) < 0 ? -1 : daemon_confine(e);
+	return python_open(options.max_memory_mb << 20, e) < 0 ? -1 : daemon_confine(NULL, e);
 }
 
 /* In a worker process. */

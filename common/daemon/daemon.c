@@ -400,17 +400,16 @@ tell_jail(const char *text, const struct jail_report *r)
 }
 
 int
-daemon_confine(struct err *e)
+daemon_confine(const int *syscalls, struct err *e)
 {
 	struct jail_report r;
-	const struct jail jail = {
-		.uid = self.bus.uid,
+	const struct jail jail = { .uid = self.bus.uid,
 		.gid = self.bus.gid,
 		.confined = true,
+		.syscalls = syscalls,
 		.refused = self.d->refused,
 		.memory_bytes = self.d->memory_bytes,
-		.open_files = FILES_CONFINED,
-	};
+		.open_files = FILES_CONFINED };
 
 	if (jail_enter(&jail, &r, e) < 0)
 		return -1;

@@ -50,8 +50,9 @@ int daemon_state(void); /* descriptor of <state>/<daemon>, or -1; open for readi
 /* Called by open(): keeps a path accessible in the jail. The descriptor must stay open. */
 void daemon_allow(int fd, unsigned jail_access);
 /* Called in a process that open() forked. Enters a jail like this daemon's, but without groups,
- * paths, the daemon's own system calls, and new sockets. */
-int daemon_confine(struct err *);
+ * paths and new sockets, and with these system calls instead of the daemon's own; they end with -1.
+ * NULL: none. */
+int daemon_confine(const int *syscalls, struct err *);
 /* Called by open(): raises the limit of open files by `more`. */
 void daemon_files(uint64_t more);
 /*

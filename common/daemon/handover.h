@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 enum {
-	HANDOVER_NAME = 64,
+	HANDOVER_NAME = 320, /* an id of a run, and a name of a host */
 	HANDOVER_FDS = 16,
 };
 

@@ -220,3 +220,24 @@ seccomp_enter(const struct jail *j, struct err *e)
 	errno = -rc;
 	return rc < 0 ? err_sys(e, "load the seccomp filter") : 0;
 }
+
+/* no_new_privs is set since the jail, which permits no prctl(2) for it. */
+int
+seccomp_narrow(const int *calls, struct err *e)
+{
+#ifdef SANITIZED
+	return 0;
+#endif
+	auto_filter scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int rc;
+
+	if (filter == NULL)
+		return err_set(e, ERR_internal, "seccomp_init");
+	rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
+	for (; *calls != -1 && rc == 0; calls++)
+		rc = seccomp_rule_add_array(filter, SCMP_ACT_KILL_PROCESS, *calls, 0, NULL);
+	if (rc == 0)
+		rc = seccomp_load(filter);
+	errno = -rc;
+	return rc < 0 ? err_sys(e, "narrow the seccomp filter") : 0;
+}

@@ -5,3 +5,6 @@
 #include "common/jail/jail.h"
 
 int seccomp_enter(const struct jail *, struct err *);
+/* In a jail that permits seccomp(2): from now on each of these calls kills this process. They end
+ * with -1. */
+int seccomp_narrow(const int *calls, struct err *);

@@ -35,7 +35,7 @@ common_length(const struct joined *text, size_t from, const struct echo_secret *
 /* A secret that begins at i is masked to its end, also where another one overlaps it. true: more
  * bytes are needed to know. */
 static bool
-look(struct echo *echo, const struct joined *text, size_t i)
+look(struct echo_filter *echo, const struct joined *text, size_t i)
 {
 	bool more = false;
 
@@ -50,7 +50,7 @@ look(struct echo *echo, const struct joined *text, size_t i)
 }
 
 static char
-shown(struct echo *echo, char c)
+shown(struct echo_filter *echo, char c)
 {
 	if (echo->masked == 0)
 		return c;
@@ -59,14 +59,14 @@ shown(struct echo *echo, char c)
 }
 
 void
-echo_add(struct echo *echo, const char *secret, size_t size)
+echo_add(struct echo_filter *echo, const char *secret, size_t size)
 {
 	must(echo->count < ECHO_SECRETS && size > 0 && size <= ECHO_BYTES);
 	echo->secrets[echo->count++] = (struct echo_secret){ secret, size };
 }
 
 size_t
-echo_pass(struct echo *echo, const char *data, size_t size, char *out)
+echo_pass(struct echo_filter *echo, const char *data, size_t size, char *out)
 {
 	const struct joined text = { echo->held, data, echo->nheld, echo->nheld + size };
 	char rest[ECHO_BYTES];
@@ -85,7 +85,7 @@ echo_pass(struct echo *echo, const char *data, size_t size, char *out)
 }
 
 size_t
-echo_end(struct echo *echo, char *out)
+echo_end(struct echo_filter *echo, char *out)
 {
 	const struct joined text = { echo->held, NULL, echo->nheld, echo->nheld };
 	size_t n = echo->nheld;

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Zeroed at first; it borrows the secrets, which are not empty. */
-struct echo {
+struct echo_filter {
 	struct echo_secret {
 		const char *data;
 		size_t size;
@@ -28,8 +28,8 @@ struct echo {
 };
 
 /* size: 1 to ECHO_BYTES. */
-void echo_add(struct echo *, const char *secret, size_t size);
+void echo_add(struct echo_filter *, const char *secret, size_t size);
 /* Writes at most ECHO_BYTES more than size bytes; returns how many. */
-size_t echo_pass(struct echo *, const char *data, size_t size, char *out);
+size_t echo_pass(struct echo_filter *, const char *data, size_t size, char *out);
 /* The bytes that were held; out has room for ECHO_BYTES. */
-size_t echo_end(struct echo *, char *out);
+size_t echo_end(struct echo_filter *, char *out);

@@ -4,11 +4,13 @@
 daemons.py BUILD CONFIG
 """
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -33,6 +35,9 @@ for i in range(300):
 """
 
 
+PASSWORD = b"a-password-of-an-index"
+
+
 def make_noise(endpoint, client, groups):
     user = "cloister-" + client
     who = {"user": users.uid(user), "group": users.gid(user), "extra_groups": [users.gid(name) for name in groups]}
@@ -44,9 +49,13 @@ def status(path):
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
-# The validator's parser processes.
 def parsers(cluster):
-    pid = cluster.processes["validator"].pid
+    return children(cluster, "validator")
+
+
+# The validator's parser processes; secretd's keeper.
+def children(cluster, name):
+    pid = cluster.processes[name].pid
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         return list(map(int, file.read().split()))
 
@@ -55,6 +64,7 @@ def parsers(cluster):
 def threads(cluster, gateway):
     pids = [(name, process.pid) for name, process in cluster.processes.items()]
     pids += [("gateway", gateway.process.pid)] + [("validator", pid) for pid in parsers(cluster)]
+    pids += [("secretd", pid) for pid in children(cluster, "secretd")]
     for name, pid in pids:
         for task in os.listdir(f"/proc/{pid}/task"):
             yield name, task, status(f"/proc/{pid}/task/{task}/status")
@@ -115,6 +125,37 @@ def test_a_parser_has_one_socket_and_its_parent(cluster, _gateway, _config):
         with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
             shared += [line.split()[4] for line in maps if " rw-s " in line]
     assert len(set(shared)) == len(shared) == 2, shared
+
+
+# Besides a socket to the daemon, and a pipe for its own processes.
+def test_the_keeper_of_credentials_has_two_ends_of_a_pipe(cluster, _gateway, _config):
+    keeper, = children(cluster, "secretd")
+    fds = sorted(os.readlink(f"/proc/{keeper}/fd/{fd}").split(":")[0] for fd in os.listdir(f"/proc/{keeper}/fd") if int(fd) > 2)
+    assert fds == ["pipe", "pipe", "socket"], fds
+    assert os.listdir(f"/proc/{keeper}/task") == [str(keeper)], keeper
+
+
+# Only the keeper knows them, which no process of its user can look into.
+def test_credentials_are_in_the_keeper_only(cluster, _gateway, _config):
+    keeper, = children(cluster, "secretd")
+    assert PASSWORD in memory(keeper)
+    assert PASSWORD not in memory(cluster.processes["secretd"].pid)
+    as_secretd = {"user": users.uid("cloister-secretd"), "group": users.gid("cloister-secretd"), "extra_groups": []}
+    done = subprocess.run(["/bin/cat", f"/proc/{keeper}/mem"], capture_output=True, check=False, **as_secretd)
+    assert b"denied" in done.stderr, done
+
+
+# All that is readable of a process.
+def memory(pid):
+    found = []
+    with open(f"/proc/{pid}/maps", encoding="ascii") as maps, open(f"/proc/{pid}/mem", "rb", 0) as file:
+        for line in maps:
+            begin, end = (int(at, 16) for at in line.split()[0].split("-"))
+            if " rw" in line and end - begin < 1 << 28:
+                file.seek(begin)
+                with contextlib.suppress(OSError):
+                    found.append(file.read(end - begin))
+    return b"".join(found)
 
 
 def edges_of(cluster):
@@ -198,6 +239,15 @@ def test_a_parser_that_dies_takes_the_validator_along(cluster, gateway, _config)
     cluster.restart("validator")
 
 
+def test_a_keeper_that_dies_takes_secretd_along(cluster, _gateway, _config):
+    keeper, = children(cluster, "secretd")
+    os.kill(keeper, signal.SIGKILL)
+    assert cluster.processes["secretd"].wait(10) == 1, cluster.log("secretd")[-1000:]
+    assert "keeps the credentials has ended" in cluster.log("secretd")
+    cluster.restart("secretd")
+    assert len(children(cluster, "secretd")) == 1
+
+
 def test_they_end_when_asked(cluster, _gateway, _config):
     assert set(cluster.stop().values()) == {0}
 
@@ -205,7 +255,10 @@ def test_they_end_when_asked(cluster, _gateway, _config):
 if __name__ == "__main__":
     users.need_root_and_users()
     programs = os.path.join(sys.argv[1], "bin")
-    with daemons.Cluster(programs) as started:
+    with tempfile.NamedTemporaryFile() as netrc, contextlib.ExitStack() as inside:
+        netrc.write(b"machine index.test login me password " + PASSWORD)
+        netrc.flush()
+        started = inside.enter_context(daemons.Cluster(programs, flags={"secretd": ["--credentials=" + netrc.name]}))
         client = started.client()
         client.call("validate_code", {"code": "1"})  # a gateway that answers is in its jail
         cases.run(sys.modules[__name__], started, client, sys.argv[2])

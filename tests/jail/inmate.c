@@ -316,7 +316,7 @@ open_beside(struct err *e)
 	if (pid < 0)
 		return err_sys(e, "fork");
 	if (pid == 0) {
-		if (daemon_confine(e) == 0)
+		if (daemon_confine(NULL, e) == 0)
 			make_attempt(e);
 		_exit(255);
 	}

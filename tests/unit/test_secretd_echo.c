@@ -33,7 +33,7 @@ static const struct {
 static void
 play(const char *in, size_t piece, char *out)
 {
-	struct echo echo = { 0 };
+	struct echo_filter echo = { 0 };
 	size_t n = 0, size = strlen(in);
 
 	echo_add(&echo, "secret01", 8);
@@ -61,7 +61,7 @@ test_streams(void **state)
 static void
 test_nothing_else_waits(void **state)
 {
-	struct echo echo = { 0 };
+	struct echo_filter echo = { 0 };
 	char out[ECHO_BYTES + 64];
 
 	(void)state;
@@ -78,7 +78,7 @@ static void
 test_long_secrets(void **state)
 {
 	static char secret[ECHO_BYTES], in[ECHO_BYTES + 2], out[3 * ECHO_BYTES];
-	struct echo echo = { 0 };
+	struct echo_filter echo = { 0 };
 	size_t n;
 
 	(void)state;
@@ -104,7 +104,7 @@ test_long_secrets(void **state)
 static void
 test_end(void **state)
 {
-	struct echo echo = { 0 };
+	struct echo_filter echo = { 0 };
 	char out[64];
 	size_t n;
 

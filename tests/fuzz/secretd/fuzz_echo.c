@@ -28,7 +28,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char expected[MOST], out[MOST + ECHO_BYTES];
-	struct echo echo = { 0 };
+	struct echo_filter echo = { 0 };
 
 	if (size < 2 || size > MOST || size < 2u + data[0] + data[1] || data[0] == 0 ||
 	    data[1] == 0)
