@@ -223,6 +223,8 @@ free_network(struct network *network)
 		close(network->fds[network->nfds]);
 	}
 	texts_clear(&network->domains);
+	texts_clear(&network->bound);
+	free(network->secretd);
 	free(network->id);
 	free(network);
 }
@@ -304,6 +306,9 @@ network_on_serve_network(struct call *call, void *body, struct err *e)
 	network->id = take_ptr(request->network);
 	network->domains = request->domains;
 	request->domains = (struct texts){ 0 };
+	network->bound = request->bound;
+	request->bound = (struct texts){ 0 };
+	network->secretd = take_ptr(request->secretd);
 	network->next = first;
 	first = network;
 	network->call = call;

@@ -22,6 +22,8 @@ struct network {
 	struct call *call; /* open as long as the network */
 	char *id;
 	struct texts domains;
+	struct texts bound; /* connections to these names are secretd's, */
+	char *secretd;      /* of that instance; NULL: there are none */
 	char names[NETWORK_NAMES][DOMAIN_NAME];
 	size_t nnames;
 	struct attempts attempts;

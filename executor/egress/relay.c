@@ -8,6 +8,8 @@
  * each direction.  The address that was checked is the one that is connected to, so an answer that
  * changes between two questions has no effect.  One timer covers each phase.
  *
+ * A connection to a name with credentials is secretd's when it is connected.
+ *
  * At other ports than 80 and 443 a server may speak first, so nothing is peeked at.
  *
  * Trusts neither the program nor the server.
@@ -16,12 +18,14 @@
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "common/daemon/handover.h"
 #include "executor/egress/client_hello.h"
 #include "executor/egress/options.h"
 #include "executor/egress/resolver.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -247,6 +251,38 @@ copy(struct relay *r)
 	set_timer(r, options.idle_ms, late);
 }
 
+/* ---- names with credentials ---- */
+
+static bool
+is_bound(const struct relay *r)
+{
+	const struct texts *bound = &r->network->bound;
+
+	for (size_t i = 0; r->port == HTTPS && i < bound->count; i++)
+		if (strcmp(bound->items[i], r->name) == 0)
+			return true;
+	return false;
+}
+
+/* secretd gets both sockets, in which the program's first bytes still are, and has them alone from
+ * then on. */
+static void
+hand_over(struct relay *r)
+{
+	struct network *network = r->network;
+	struct handover handover = { .fds = { r->inside, r->outside }, .nfds = 2 };
+	struct err e;
+
+	snprintf(handover.name, sizeof handover.name, "%s %s", network->id, r->name);
+	if (network->secretd == NULL ||
+	    handover_give(PEER_egress, PEER_secretd, network->secretd, &handover, &e) < 0) {
+		refuse(r, "secretd, which has its credentials, cannot be reached");
+		return;
+	}
+	count_for(r, attempt_use(&network->attempts, network->call, r->name, r->port));
+	end_relay(r);
+}
+
 /* ---- connecting ---- */
 
 static void try_next(struct relay *);
@@ -270,6 +306,8 @@ on_connected(void *self, uint32_t events)
 	(void)events;
 	if (getsockopt(r->outside, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error != 0)
 		try_next(r);
+	else if (is_bound(r))
+		hand_over(r);
 	else
 		copy(r);
 }
