@@ -65,7 +65,7 @@ make_place(int root, const char *path, mode_t kind, struct err *e)
 		return (st.st_mode & S_IFMT) == kind ? 0
 		                                     : err_set(e, ERR_runtime_missing,
 							   "an image cannot replace /%s of this "
-		                                           "host, which is of another kind",
+							   "host, which is of another kind",
 							   path);
 	if (kind == S_IFDIR)
 		return mkdirat(root, path, 0755) < 0 ? err_sys(e, "make /%s", path) : 0;

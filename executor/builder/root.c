@@ -64,6 +64,7 @@ EMBED(guest_python_manners, "python/manners.py")
 EMBED(guest_python_notebook,"python/notebook.py")
 EMBED(guest_python_packages,"python/packages.py")
 EMBED(guest_python_records, "python/records.py")
+EMBED(guest_python_rest,    "python/rest.py")
 EMBED(guest_python_rich,    "python/rich.py")
 EMBED(guest_python_shadows, "python/shadows.py")
 EMBED(guest_python_values,  "python/values.py")
@@ -161,6 +162,7 @@ static const struct {
 	{ "cloister/python/notebook.py", guest_python_notebook, guest_python_notebook_end },
 	{ "cloister/python/packages.py", guest_python_packages, guest_python_packages_end },
 	{ "cloister/python/records.py", guest_python_records, guest_python_records_end },
+	{ "cloister/python/rest.py", guest_python_rest, guest_python_rest_end },
 	{ "cloister/python/rich.py", guest_python_rich, guest_python_rich_end },
 	{ "cloister/python/shadows.py", guest_python_shadows, guest_python_shadows_end },
 	{ "cloister/python/values.py", guest_python_values, guest_python_values_end },

@@ -7,8 +7,7 @@ the driver writes to no file of the program, whatever the program does to its st
 
 It is started from its file, or is part of a zygote and continues in a fork of it. A start from the file pays for all
 code here, including its compilation. So the driver imports only what a bare interpreter has loaded already. Code that
-few programs need is in separate files: values.py for results, failure.py for exceptions, rich.py for pictures, loop.py
-for code that awaits, as_file.py for programs that somebody reads again, ending.py for the end.
+few programs need is in separate files, which README.md lists.
 """
 
 import _ast
@@ -318,6 +317,7 @@ class Driver:
             if zygote.calm(CALM_MS):
                 self.rehearse(source)
                 self.control.send(b"I", b"")
+        zygote or beside("rest.py")["rehearse"](self, CALM_MS)
         self.scope["__file__"] = sys.argv[0]
         while frame := self.control.receive():
             kind, payload = frame
@@ -376,7 +376,7 @@ class Driver:
                 sys.stdin = _io.open(0, encoding="utf-8", closefd=False)
             self.flush()
             if "ctypes" in sys.modules:
-                beside("ending.py")["flush_native"]()
+                beside("ending.py")["flush_native"](beside("ending.py")["loaded_native"](self.last), self.sources.texts)
         except KeyboardInterrupt:
             pass  # it arrived after the end of the statement
         self.interrupts.forbid()
@@ -559,7 +559,7 @@ class Driver:
         self.forget(ending)
         ending["save_files"](held + ending["open_files"](_io._IOBase))
         done = self.flush()
-        ending["flush_native"]()
+        ending["flush_native"](native, self.sources.texts)
         if native and done:
             import ctypes
             ctypes.PyDLL(None).exit(status)

@@ -7,7 +7,7 @@ import itertools
 import os
 import sys
 
-flushes = {}  # by library; searching all of numpy's libraries for a symbol takes 0.3 ms
+flushes = {}  # by library, None if it is not loaded; a search for one takes 0.3 ms
 
 
 def close_logs():
@@ -17,12 +17,18 @@ def close_logs():
         logging.shutdown()
 
 
+def does_nothing(call):
+    """Is it the function by which concurrent.futures ends its threads, of which there are none? Calling it costs 60 pages."""
+    futures = sys.modules.get("concurrent.futures.thread")
+    return futures is not None and call.func is futures._python_exit and not futures._threads_queues
+
+
 def awaits_threads():
     """True if the program must wait for threads, or something must be done before it waits for them."""
     threading = sys.modules.get("threading")
     try:
-        return threading is not None and bool(
-            threading._threading_atexits or threading._shutdown_locks - {threading._main_thread._tstate_lock})
+        return threading is not None and (not all(map(does_nothing, threading._threading_atexits))
+                                          or any(lock.locked() for lock in threading._shutdown_locks - {threading._main_thread._tstate_lock}))
     except AttributeError:  # another version of threading
         return True
 
@@ -73,15 +79,21 @@ def forget(names):
     sys.modules.pop("__main__", None)
 
 
-def flush_native():
-    """If ctypes is loaded, there may be C or Fortran code with buffers of its own."""
+def find(library, flush):
+    try:
+        return sys.modules["ctypes"].PyDLL(library, os.RTLD_NOLOAD | os.RTLD_NOW if library else 0)[flush]
+    except (OSError, AttributeError):
+        return None
+
+
+def flush_native(native=True, texts=None):
+    """If ctypes is loaded, there may be C or Fortran code with buffers of its own. A library that was not loaded is searched
+    again only if the program loaded native modules, or its texts name ctypes."""
     if "ctypes" not in sys.modules:
         return
+    again = native or any("ctypes" in text for text in texts.values())
     for library, flush in (None, "fflush"), ("libgfortran.so.5", "_gfortran_flush_i4"):
-        try:
-            if library not in flushes:
-                mode = os.RTLD_NOLOAD | os.RTLD_NOW if library else 0
-                flushes[library] = sys.modules["ctypes"].PyDLL(library, mode)[flush]
+        if library not in flushes or (again and flushes[library] is None):
+            flushes[library] = find(library, flush)
+        if flushes[library] is not None:
             flushes[library](None)
-        except Exception:  # no such library in this process
-            pass

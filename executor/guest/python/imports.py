@@ -99,6 +99,8 @@ class Guard:
     # A check of a statement knows a module by the name that the statement imports, and else by the module's own.
     def conceal(self, scope):
         for name, value in list(scope.items()):
+            if name == "__builtins__":  # hold() replaces it
+                continue
             if type(value) is type(sys) and value.__name__ != name and value.__name__.partition(".")[0] in sys.stdlib_module_names:
                 scope[name] = self.view_of(value)
 

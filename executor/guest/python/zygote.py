@@ -141,7 +141,8 @@ def call_directly(functions, direct):
     """Replaces ctypes for C functions of one pointer argument, NULL here: ctypes reads more pages than they do."""
     for name, function in functions.items():
         import ctypes
-        functions[name] = direct(ctypes.cast(function, ctypes.c_void_p).value)
+        if function is not None:
+            functions[name] = direct(ctypes.cast(function, ctypes.c_void_p).value)
 
 
 def thread_setters():
