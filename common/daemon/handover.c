@@ -7,6 +7,7 @@
 #include "common/daemon/daemon.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 
 enum {
 	BACKLOG = 128,
+	SEND_MS = 100,
 };
 
 static int
@@ -77,6 +79,21 @@ handover_give(enum peer self, enum peer server, const char *instance,
 	return 0;
 }
 
+/* A client that has connected sends at once; only one that was stopped in between lets us wait. */
+static bool
+receive(int sock, struct handover *handover)
+{
+	struct pollfd one = { .fd = sock, .events = POLLIN };
+
+	handover->nfds = 0;
+	if (poll(&one, 1, SEND_MS) != 1)
+		return false;
+	handover->nfds = HANDOVER_FDS;
+	return fdio_receive(sock, handover->name, sizeof handover->name, handover->fds,
+		   &handover->nfds, 0) == (ssize_t)sizeof handover->name &&
+	       handover->name[HANDOVER_NAME - 1] == '\0';
+}
+
 bool
 handover_take(int listener, struct handover *handover)
 {
@@ -85,10 +102,7 @@ handover_take(int listener, struct handover *handover)
 
 		if (sock < 0)
 			return false;
-		handover->nfds = HANDOVER_FDS;
-		if (fdio_receive(sock, handover->name, sizeof handover->name, handover->fds,
-			&handover->nfds, 0) == (ssize_t)sizeof handover->name &&
-		    handover->name[HANDOVER_NAME - 1] == '\0')
+		if (receive(sock, handover))
 			return true;
 		handover_clear(handover);
 	}

@@ -10,6 +10,7 @@
 
 #include "common/base/auto.h"
 #include "executor/builder/answer.h"
+#include "executor/builder/box_trust.h"
 #include "executor/builder/user_base.h"
 #include "executor/builder/workspace_table.h"
 
@@ -18,6 +19,7 @@
 /* An order that waits for its box. */
 struct mount_wait {
 	struct order order;
+	char *certificate; /* of ORDER_TRUST; owned */
 	struct mount_wait *next;
 };
 
@@ -33,10 +35,13 @@ path_of(uint32_t place, char path[32])
 }
 
 static int
-mount_on_place(const struct mounts *mounts, const struct order *order, struct err *e)
+mount_on_place(
+    struct mounts *mounts, const struct order *order, const char *certificate, struct err *e)
 {
 	char path[32];
 
+	if (order->kind == ORDER_TRUST)
+		return box_trust_mount(mounts->space, certificate, &mounts->trusts, e);
 	if (order->place == ORDER_USER_BASE)
 		return user_base_mount(mounts->space, mounts->owner, mounts->base_bytes, e);
 	path_of(order->place, path);
@@ -44,25 +49,25 @@ mount_on_place(const struct mounts *mounts, const struct order *order, struct er
 }
 
 static int
-mount_now(const struct mounts *mounts, const struct order *order, struct err *e)
+mount_now(struct mounts *mounts, const struct order *order, const char *certificate, struct err *e)
 {
 	struct answer answer = { .kind = ANSWER_ENDED, .id = order->id };
 
-	if (mount_on_place(mounts, order, e) < 0)
+	if (mount_on_place(mounts, order, certificate, e) < 0)
 		return -1;
 	answer_send(&answer, NULL, 0);
 	return 0;
 }
 
 static int
-wait_for_box(struct mounts *mounts, const struct order *order, struct err *e)
+wait_for_box(struct mounts *mounts, const struct order *order, char **certificate, struct err *e)
 {
 	struct mount_wait **last = &mounts->waiting;
 	struct mount_wait *wait = malloc(sizeof *wait);
 
 	if (wait == NULL)
 		return err_sys(e, "mount");
-	*wait = (struct mount_wait){ .order = *order };
+	*wait = (struct mount_wait){ .order = *order, .certificate = take_ptr(*certificate) };
 	while (*last != NULL)
 		last = &(*last)->next;
 	*last = wait;
@@ -70,9 +75,12 @@ wait_for_box(struct mounts *mounts, const struct order *order, struct err *e)
 }
 
 int
-mounts_add(struct mounts *mounts, const struct order *order, struct err *e)
+mounts_add(struct mounts *mounts, const struct order *order, char *certificate, struct err *e)
 {
-	return mounts->ready ? mount_now(mounts, order, e) : wait_for_box(mounts, order, e);
+	auto_free char *owned = certificate;
+
+	return mounts->ready ? mount_now(mounts, order, owned, e)
+	                     : wait_for_box(mounts, order, &owned, e);
 }
 
 void
@@ -85,8 +93,9 @@ mounts_settle(struct mounts *mounts, int space)
 	mounts->space = space;
 	for (struct mount_wait *wait = take_ptr(mounts->waiting); wait != NULL; wait = next) {
 		next = wait->next;
-		if (mount_now(mounts, &wait->order, &e) < 0)
+		if (mount_now(mounts, &wait->order, wait->certificate, &e) < 0)
 			answer_refuse(&wait->order, &e);
+		free(wait->certificate);
 		free(wait);
 	}
 }
@@ -101,6 +110,7 @@ mounts_forget(struct mounts *mounts)
 	for (struct mount_wait *wait = take_ptr(mounts->waiting); wait != NULL; wait = next) {
 		next = wait->next;
 		answer_refuse(&wait->order, &e);
+		free(wait->certificate);
 		free(wait);
 	}
 }

@@ -18,14 +18,16 @@ struct order;
 struct mounts {
 	struct mount_wait *waiting; /* orders that wait until it is ready */
 	bool ready;
+	bool trusts;         /* its certificates are covered (box_trust.h) */
 	int space;           /* its mount namespace, if it is ready; the box owns the descriptor */
 	uid_t owner;         /* of ORDER_USER_BASE: the box's uid, */
 	uint64_t base_bytes; /* and the limit */
 };
 
-/* Carries out an ORDER_MOUNT, at once or, if the box is not ready yet, before its programs start.
- * A later mount on the same place covers the earlier one.  -1: refused, and no answer was sent. */
-int mounts_add(struct mounts *, const struct order *, struct err *);
+/* Carries out an ORDER_MOUNT, or an ORDER_TRUST with this certificate, which it owns then, at once
+ * or, if the box is not ready yet, before its programs start. A later mount on the same place
+ * covers the earlier one.  -1: refused, and no answer was sent. */
+int mounts_add(struct mounts *, const struct order *, char *certificate, struct err *);
 /* The box is ready. */
 void mounts_settle(struct mounts *, int space);
 /* The box ends: answers the orders that still wait. */

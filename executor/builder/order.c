@@ -52,6 +52,7 @@ static const struct {
 	{ ORDER_KILL, 0 },
 	{ ORDER_LISTEN, 0 },
 	{ ORDER_MOUNT, 0 },
+	{ ORDER_TRUST, 1 },
 	{ ORDER_CLEAR, 0 },
 };
 
@@ -130,7 +131,7 @@ check_ids(const struct order *order, struct err *e)
 	if (order->place >= ORDER_PLACES)
 		return err_set(e, ERR_invalid_argument, "place: %u is none", order->place);
 	if (order->kind == ORDER_PROGRAM || order->kind == ORDER_LISTEN ||
-	    order->kind == ORDER_MOUNT)
+	    order->kind == ORDER_MOUNT || order->kind == ORDER_TRUST)
 		return check_box(order, e);
 	if (order->kind == ORDER_SIGNAL && order->signal != SIGINT && order->signal != SIGURG &&
 	    order->signal != SIGKILL)

@@ -88,6 +88,8 @@ enum order_kind {
 	                 STARTED with a socket for DNS and one for each of ports, then ENDED */
 	ORDER_MOUNT, /* id, box, place; workspace: mounts ORDER_MOUNTED of it in the box, read-only.
 	                USER_BASE: no workspace (user_base.h).  Answer: ENDED */
+	ORDER_TRUST, /* id, box; descriptor: of a pipe with a certificate in PEM, which is whole:
+	                programs of the box trust it (box_trust.h).  Answer: ENDED */
 	ORDER_CLEAR, /* wipes workspaces of an earlier builder that were not adopted */
 };
 

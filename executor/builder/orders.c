@@ -9,6 +9,7 @@
 #include "common/table/schema.h"
 #include "executor/builder/answer.h"
 #include "executor/builder/arguments.h"
+#include "executor/builder/box_trust.h"
 #include "executor/builder/files/file_helper_process.h"
 #include "executor/builder/limits/guard.h"
 #include "executor/builder/listen.h"
@@ -165,7 +166,22 @@ mount_in_box(const struct order *order, int *fds, size_t nfds, struct err *e)
 	if (order->place == ORDER_USR_LOCAL && arguments_show("/usr/local"))
 		return err_set(e, ERR_isolation_unavailable,
 		    "programs see /usr/local of the host, so no packages can be there");
-	return mounts_add(&box->mounts, order, e);
+	return mounts_add(&box->mounts, order, NULL, e);
+}
+
+static int
+trust_in_box(const struct order *order, int *fds, size_t nfds, struct err *e)
+{
+	struct box *box = box_of(processes_find(order->box));
+	char *certificate;
+
+	(void)nfds;
+	if (box == NULL || box->process.dead)
+		return err_set(e, ERR_unavailable, "box: %u is gone", order->box);
+	if (box->process.order.container != 0)
+		return err_set(e, ERR_isolation_unavailable, "a container gets no certificate");
+	certificate = box_trust_read(fds[0], e);
+	return certificate == NULL ? -1 : mounts_add(&box->mounts, order, certificate, e);
 }
 
 static int (*const handlers[])(const struct order *, int *fds, size_t nfds, struct err *) = {
@@ -180,6 +196,7 @@ static int (*const handlers[])(const struct order *, int *fds, size_t nfds, stru
 	[ORDER_KILL] = kill_process,
 	[ORDER_LISTEN] = listen_in_box,
 	[ORDER_MOUNT] = mount_in_box,
+	[ORDER_TRUST] = trust_in_box,
 	[ORDER_CLEAR] = clear,
 };
 

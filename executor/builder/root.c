@@ -12,12 +12,12 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "executor/builder/arguments.h"
+#include "executor/builder/box_trust.h"
 #include "executor/builder/confine/proc_files.h"
 #include "executor/builder/image.h"
 #include "executor/builder/launch/environment.h"
 #include "executor/builder/prefix.h"
 #include "executor/builder/runtimes.h"
-#include "executor/builder/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -356,6 +356,8 @@ make_trust(int root, struct err *e)
 		r = make_file(root, &TRUST_BUNDLE[1], trust.all.data, trust.all.size, e);
 	if (r == 0 && trust.added.size > 0)
 		r = make_file(root, &TRUST_ADDED[1], trust.added.data, trust.added.size, e);
+	if (r == 0)
+		r = box_trust_keep(&trust, e);
 	environment_trust(trust.added.size > 0);
 	trust_clear(&trust);
 	return r;

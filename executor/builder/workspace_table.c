@@ -342,6 +342,17 @@ workspace_table_place(int mount, int space, const char *path, struct err *e)
 	return r;
 }
 
+int
+workspace_table_uncover(int space, const char *path, struct err *e)
+{
+	int r = go(space, e);
+
+	if (r == 0 && umount2(path, MNT_DETACH) < 0)
+		r = err_sys(e, "unmount %s", path);
+	go_back();
+	return r;
+}
+
 /* ---- its users ---- */
 
 void

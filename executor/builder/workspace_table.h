@@ -41,6 +41,8 @@ int workspace_table_mount(
 int workspace_table_tmpfs(uint64_t bytes, uint64_t files, uid_t owner, struct err *);
 /* Moves a detached mount to a path of another mount namespace. */
 int workspace_table_place(int mount, int space, const char *path, struct err *);
+/* Unmounts it again. */
+int workspace_table_uncover(int space, const char *path, struct err *);
 
 /* A process uses it; the process has ended. */
 void workspace_table_use(uint32_t id);

@@ -9,6 +9,9 @@
  * done is unrecorded if egress, this process or the call ends.  If egress dies, the sockets are
  * closed with it: the program loses its network and nothing else.
  *
+ * A package index may have credentials in secretd.  Then secretd is asked first (bound.h), and the
+ * box trusts the authority that it has made for this run.
+ *
  * Trusts egress only for what it reports.
  */
 #include "executor/run/network.h"
@@ -202,6 +205,9 @@ pass_on(struct network *network, int *fds, size_t nfds, struct err *e)
 		err_set(e, ERR_unavailable, "egress is not running, so there is no network");
 	else if (handover_give(PEER_executor, PEER_egress, instance, &handover, e) == 0) {
 		request.domains = *network->domains;
+		request.bound = network->bound.names;
+		if (request.bound.count > 0)
+			request.secretd = network->bound.instance;
 		network->asked = bus_ask(&(struct ask){ .to = PEER_egress,
 					     .instance = instance,
 					     .message = MSG_serve_network,
@@ -238,17 +244,64 @@ listen_in(struct network *network, struct err *e)
 	           : sandbox_listen(network->sandbox, ports, listening, network, e);
 }
 
+/* ---- credentials ---- */
+
 static void
-look_again(void *self)
+trusted(void *self, const struct err *why)
 {
 	struct network *network = self;
 	struct err e;
 
+	if (why != NULL)
+		tell(network, why);
+	else if (listen_in(network, &e) < 0)
+		tell(network, &e);
+}
+
+/* The box must trust the authority of this run before its program starts. */
+static void
+bound(void *self, const struct err *why)
+{
+	struct network *network = self;
+	struct err e;
+
+	if (why != NULL || network->bound.certificate == NULL)
+		trusted(network, why);
+	else if (sandbox_trust(network->sandbox, network->bound.certificate, trusted, network, &e) <
+		 0)
+		tell(network, &e);
+}
+
+static int
+start(struct network *network, struct err *e)
+{
+	if (!bound_wanted(network->domains) || !bus_ready(PEER_secretd, NULL))
+		return listen_in(network, e);
+	network->bound.self = network;
+	return bound_begin(
+	    &network->bound, network->id, network->domains, network->owner.owner, bound, e);
+}
+
+/* Without secretd a run has a network, and no credentials. */
+static bool
+is_ready(const struct network *network)
+{
+	return bus_ready(PEER_egress, NULL) &&
+	       (bus_ready(PEER_secretd, NULL) || !bound_wanted(network->domains));
+}
+
+static void
+look_again(void *self)
+{
+	struct network *network = self;
+	bool late = loop_now_ms() >= network->until_ms;
+	struct err e;
+
 	network->timer = 0;
-	if (bus_ready(PEER_egress, NULL)) {
-		if (listen_in(network, &e) < 0)
+	if (is_ready(network) || (late && bus_ready(PEER_egress, NULL))) {
+		if (start(network, &e) < 0)
 			tell(network, &e);
-	} else if (loop_now_ms() < network->until_ms) {
+	} else if (!late) {
 		network->timer = loop_after(LOOK_MS, look_again, network);
 	} else {
 		err_set(&e, ERR_unavailable, "egress is not running, so there is no network");
@@ -263,8 +316,8 @@ network_begin(struct network *network, struct sandbox *sandbox,
 	network->sandbox = sandbox;
 	network->then = then;
 	network->self = self;
-	if (bus_ready(PEER_egress, NULL))
-		return listen_in(network, e);
+	if (is_ready(network))
+		return start(network, e);
 	network->until_ms = loop_now_ms() + AWAY_MS;
 	network->timer = loop_after(LOOK_MS, look_again, network);
 	return 0;
@@ -319,6 +372,7 @@ network_drop(struct network *network)
 	network->timer = 0;
 	if (network->asked != 0)
 		bus_cancel(network->asked);
+	bound_drop(&network->bound);
 	message_clear(MSG_network_report, &network->report);
 }
 

@@ -6,6 +6,7 @@
 
 #include "executor/event.h"
 #include "executor/redact/known.h"
+#include "executor/run/bound.h"
 #include "executor/sandbox/sandbox.h"
 
 /* Asks approvald; as bus_ask().  The texts of the request are borrowed. */
@@ -17,6 +18,7 @@ struct network {
 	struct event_owner owner;
 	const struct known *known; /* secrets, which names may contain */
 	uint64_t asked;            /* the request to egress; 0: none is open */
+	struct bound bound;        /* its names that have credentials */
 	struct sandbox *sandbox;
 	int64_t until_ms;             /* egress is waited for */
 	uint64_t timer;               /* until egress is there, and until it serves */

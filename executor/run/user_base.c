@@ -6,6 +6,7 @@
  */
 #include "executor/run/user_base.h"
 
+#include "executor/builder/trust.h"
 #include "executor/builder/user_base.h"
 #include "executor/run/domains.h"
 #include "executor/run/index_hosts.h"
@@ -15,12 +16,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Debian's pip refuses to install anything beside Debian's packages.  Here that can do no harm. */
+/* npm's own list of authorities lacks the operator's and that of a run (bound.h).
+ *
+ * Debian's pip refuses to install anything beside Debian's packages.  Here that can do no harm. */
 static const char pip_begin[] = "[global]\nbreak-system-packages = true\nno-cache-dir = true\n"
 				"disable-pip-version-check = true\n";
 static const char npm_begin[] =
     "cache=/user/base/.npm\nprefix=/user/base\nupdate-notifier=false\naudit=false\n"
-    "fund=false\n";
+    "fund=false\ncafile=" TRUST_BUNDLE "\n";
 
 static const char http[] = "http://";
 

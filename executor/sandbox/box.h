@@ -125,6 +125,10 @@ struct box_mounts {
  * error, or NULL.  NULL done: an error is logged. */
 int box_mount(struct box *, const struct box_mounts *, void (*done)(void *self, const struct err *),
     void *self, struct err *);
+/* From now on programs in the box trust that authority, too, and none of an earlier call.  done: as
+ * above. */
+int box_trust(struct box *, const char *certificate, void (*done)(void *self, const struct err *),
+    void *self, struct err *);
 /* Is the box ending, so that no program can be started in it? */
 bool box_is_ending(const struct box *);
 

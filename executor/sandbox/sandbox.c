@@ -44,6 +44,7 @@ struct sandbox {
 	struct box_mounts mounts;      /* packages */
 	unsigned mounted;              /* number of the calls that changed them */
 	bool user_base;                /* its boxes have one */
+	char *certificate;             /* that its boxes trust, too; NULL: none */
 	struct box *box;               /* NULL: there is none */
 	struct resident residents[ORDER_MAX_RUNTIMES];
 
@@ -76,6 +77,7 @@ settle(struct sandbox *h)
 	for (size_t i = 0; i < COUNT(h->residents); i++)
 		texts_clear(&h->residents[i].names);
 	free((void *)(uintptr_t)h->mounts.items);
+	free(h->certificate);
 	free(h);
 	if (gone != NULL)
 		gone(waiter);
@@ -109,6 +111,8 @@ make_box(struct sandbox *h, struct err *e)
 		return 0;
 	h->box = box_make(&h->limits, h->workspace, on_box_ended, h, e);
 	if (h->box == NULL || (h->user_base && box_mount(h->box, &user_base, NULL, NULL, e) < 0))
+		return -1;
+	if (h->certificate != NULL && box_trust(h->box, h->certificate, NULL, NULL, e) < 0)
 		return -1;
 	return h->mounts.count > 0 ? box_mount(h->box, &h->mounts, NULL, NULL, e) : 0;
 }
@@ -473,6 +477,22 @@ sandbox_user_base(
 		h->mounted++;
 	if (!had && h->box != NULL && !box_is_ending(h->box))
 		return box_mount(h->box, &user_base, done, self, e);
+	done(self, NULL);
+	return 0;
+}
+
+int
+sandbox_trust(struct sandbox *h, const char *certificate,
+    void (*done)(void *self, const struct err *e), void *self, struct err *e)
+{
+	char *copy = strdup(certificate);
+
+	if (copy == NULL)
+		return err_sys(e, "certificate");
+	free(h->certificate);
+	h->certificate = copy;
+	if (h->box != NULL && !box_is_ending(h->box))
+		return box_trust(h->box, certificate, done, self, e);
 	done(self, NULL);
 	return 0;
 }

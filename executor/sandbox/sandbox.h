@@ -60,6 +60,10 @@ int sandbox_mount(struct sandbox *, const struct box_mounts *,
  * (builder/user_base.h); each box an empty one.  done: as above. */
 int sandbox_user_base(
     struct sandbox *, void (*done)(void *self, const struct err *e), void *self, struct err *);
+/* From now on programs in its box, also in one that is made later, trust that authority, too, and
+ * none of an earlier call.  The certificate in PEM is copied.  done: as above. */
+int sandbox_trust(struct sandbox *, const char *certificate,
+    void (*done)(void *self, const struct err *e), void *self, struct err *);
 /* Stops the current run, with an interrupt if the program can survive that; done is still
  * called. */
 void sandbox_interrupt(struct sandbox *);

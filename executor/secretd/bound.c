@@ -189,20 +189,6 @@ answered(const struct order_answer *answer)
 		end(bound, &e);
 }
 
-int
-bound_on_end_bound(struct call *call, void *request, struct err *e)
-{
-	const struct end_bound *ask = request;
-	struct bound *bound = find(ask->run);
-	struct nothing nothing = { .ok = true };
-
-	if (bound == NULL)
-		return err_set(e, ERR_not_found, "run %s has no bound names", ask->run);
-	end(bound, NULL);
-	call_reply(call, &nothing);
-	return 0;
-}
-
 /* ---- connections ---- */
 
 /* "RUN NAME" */

@@ -11,4 +11,3 @@ int bound_open(struct err *);
 void bound_close(void);
 
 int bound_on_serve_bound(struct call *, void *request, struct err *);
-int bound_on_end_bound(struct call *, void *request, struct err *);

@@ -62,7 +62,6 @@ stop(void)
 
 static const struct route routes[] = {
 	{ MSG_serve_bound, FROM(executor), bound_on_serve_bound },
-	{ MSG_end_bound, FROM(executor), bound_on_end_bound },
 	{ 0 },
 };
 

@@ -217,7 +217,7 @@ def main(golden, directory):
     inputs["settings"] = [text.encode() for text in YAMLS]
     inputs["journal"] = [struct.pack("<BHB", *head) + rest for *head, rest in LOGS]
     inputs["capture"] = [bytes([limit, limit >> 7]) + bytes([200, 10, 1, 1, 255, 255]) for limit in (0, 1, 7, 100)]
-    inputs["order"] = [order(kind, {4: 3, 5: 1}.get(kind, 0)) for kind in range(1, 10)]
+    inputs["order"] = [order(kind, {4: 3, 5: 1, 12: 1}.get(kind, 0)) for kind in range(1, 14)]
     inputs["headers"] = [bytes([which]) + text.encode() for which, text in HEADERS]
     inputs["hello"] = [b"GET / HTTP/1.1\r\nHost: a.test:80\r\nX: y\r\n\r\n", client_hello("a.test"), client_hello("a.b.example.test")]
     inputs["request"] = [bytes([7]) + text.encode() for text in REQUESTS]

@@ -40,8 +40,9 @@ static const struct order good[] = {
 	    .workspace = ORDER_MAX_LIVING,
 	    .place = ORDER_NODE_MODULES },
 	{ .kind = ORDER_MOUNT, .id = 3, .box = 1, .place = ORDER_USER_BASE },
+	{ .kind = ORDER_TRUST, .id = 3, .box = 1 },
 };
-static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+static const size_t descriptors[] = { 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
 
 static void
 takes_what_the_executor_sends(void **state)
