@@ -13,6 +13,7 @@
 #include "executor/builder/order.h"
 #include "executor/builder/trust.h"
 #include "executor/environment.h"
+#include "executor/gauges.h"
 #include "executor/inquiry.h"
 #include "executor/kept/change.h"
 #include "executor/kept/consent.h"
@@ -34,6 +35,8 @@
 #include "executor/run/user_base.h"
 #include "executor/runtime.h"
 #include "executor/sandbox/box.h"
+#include "executor/sandbox/builder.h"
+#include "executor/sandbox/isolation.h"
 #include "executor/session/artifact.h"
 #include "executor/session/ledger.h"
 #include "executor/session/resume.h"
@@ -237,7 +240,7 @@ static const struct daemon self = {
 	.replies = change_of_reply,
 	.metrics = metrics_rows,
 	.nmetrics = METRICS_COUNT,
-	.measure = metrics_measure,
+	.measure = gauges_measure,
 	.fault = builder_refused,
 };
 

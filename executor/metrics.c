@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c - the table of the executor's metrics, its labels, and the gauges. */
+/* metrics.c - the table of the executor's metrics, and its labels. */
 #include "executor/metrics.h"
-
-#include "executor/run/pool.h"
-#include "executor/run/queue.h"
-#include "executor/session/session.h"
-
-#include "common/base/auto.h"
 
 /* ---- labels ---- */
 
@@ -104,25 +98,4 @@ metrics_note_run(const struct execution *reply, const unsigned at[METRIC_LABELS]
 	metric_add(bytes, METRIC_AT(channel_stdout), reply->stdout.size);
 	metric_add(bytes, METRIC_AT(channel_stderr), reply->stderr.size);
 	metric_add(&metrics_rows[METRICS_run_artifacts], METRIC_AT(0), reply->artifacts.count);
-}
-
-void
-metrics_measure(void)
-{
-	const struct {
-		enum metrics_id metric;
-		unsigned at;
-		uint64_t value;
-	} values[] = {
-		{ METRICS_pool_boxes, 0, pool_counts()->waiting },
-		{ METRICS_pool_boxes, 1, pool_counts()->making },
-		{ METRICS_pool_takes, 0, pool_counts()->taken },
-		{ METRICS_pool_takes, 1, pool_counts()->missed },
-		{ METRICS_sessions, 0, session_count() },
-		{ METRICS_runs_done, 0, queue_counts()->completed },
-	};
-
-	for (size_t i = 0; i < COUNT(values); i++)
-		metric_set(
-		    &metrics_rows[values[i].metric], METRIC_AT(values[i].at), values[i].value);
 }

@@ -29,5 +29,3 @@ extern struct metric metrics_rows[METRICS_COUNT];
 void metrics_note_answer(const struct answer *);
 /* Counts the end of a run; at: language, event of its end, enum metrics_start. */
 void metrics_note_run(const struct execution *, const unsigned at[METRIC_LABELS], int64_t us);
-/* Sets the gauges. */
-void metrics_measure(void);

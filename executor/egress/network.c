@@ -31,10 +31,10 @@ enum {
 	MADE_UP = 198u << 24 | 18u << 16,
 };
 
-static struct network *first;
+static struct served *first;
 
-void
-network_refuse(struct network *network, const char *name, uint16_t port, const char *why)
+static void
+refuse(struct served *network, const char *name, uint16_t port, const char *why)
 {
 	attempt_refuse(&network->attempts, network->call, name, port, why);
 }
@@ -42,7 +42,7 @@ network_refuse(struct network *network, const char *name, uint16_t port, const c
 /* ---- names ---- */
 
 static const struct in_addr *
-stand_in(struct network *network, const char *name, struct in_addr *address)
+stand_in(struct served *network, const char *name, struct in_addr *address)
 {
 	size_t i = 0;
 
@@ -58,13 +58,13 @@ stand_in(struct network *network, const char *name, struct in_addr *address)
 
 static size_t
 answer(
-    struct network *network, unsigned char message[DNS_BYTES], const struct dns_question *question)
+    struct served *network, unsigned char message[DNS_BYTES], const struct dns_question *question)
 {
 	struct in_addr address;
 	const struct in_addr *made;
 
 	if (!domain_permits(&network->domains, question->name, 0)) {
-		network_refuse(network, question->name, 0, "not allowed");
+		refuse(network, question->name, 0, "not allowed");
 		return dns_answer(message, question, DNS_NO_NAME, NULL);
 	}
 	if (question->type != DNS_A)
@@ -76,7 +76,7 @@ answer(
 static void
 on_questions(void *self, uint32_t events)
 {
-	struct network *network = self;
+	struct served *network = self;
 	unsigned char message[DNS_BYTES];
 	struct dns_question question;
 
@@ -101,7 +101,7 @@ on_questions(void *self, uint32_t events)
 
 /* The name and port that a connection was made to.  false: that address stands for none. */
 static bool
-meant(const struct network *network, int sock, const char **name, uint16_t *port)
+meant(const struct served *network, int sock, const char **name, uint16_t *port)
 {
 	union address to = { 0 };
 	socklen_t size = sizeof to;
@@ -121,7 +121,7 @@ meant(const struct network *network, int sock, const char **name, uint16_t *port
 /* An address that a program made up, or kept from an earlier run.  connect() to no address resets
  * the connection: an orderly end would look like a server that sends nothing. */
 static void
-refuse_address(struct network *network, int sock)
+refuse_address(struct served *network, int sock)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 	union address to = { 0 };
@@ -130,8 +130,7 @@ refuse_address(struct network *network, int sock)
 
 	if (getsockname(sock, &to.any, &size) == 0 && to.any.sa_family == AF_INET &&
 	    inet_ntop(AF_INET, &to.v4.sin_addr, name, sizeof name) != NULL)
-		network_refuse(
-		    network, name, ntohs(to.v4.sin_port), "this address stands for no name");
+		refuse(network, name, ntohs(to.v4.sin_port), "this address stands for no name");
 	(void)connect(sock, &none, sizeof none);
 }
 
@@ -141,14 +140,14 @@ open_of(const char *principal)
 {
 	size_t n = 0;
 
-	for (const struct network *at = first; at != NULL; at = at->next)
+	for (const struct served *at = first; at != NULL; at = at->next)
 		if (strcmp(at->call->owner.principal, principal) == 0)
 			n += at->open;
 	return n;
 }
 
 static void
-take_connection(struct network *network, int accepted)
+take_connection(struct served *network, int accepted)
 {
 	auto_fd int sock = accepted;
 	const char *name;
@@ -157,11 +156,11 @@ take_connection(struct network *network, int accepted)
 	if (!meant(network, sock, &name, &port))
 		refuse_address(network, sock);
 	else if (!domain_permits(&network->domains, name, port))
-		network_refuse(network, name, port, "not allowed at this port");
+		refuse(network, name, port, "not allowed at this port");
 	else if (network->open >= options.max_connections)
-		network_refuse(network, name, port, "too many connections at once");
+		refuse(network, name, port, "too many connections at once");
 	else if (open_of(network->call->owner.principal) >= options.max_connections_each)
-		network_refuse(network, name, port, "too many connections of all your runs");
+		refuse(network, name, port, "too many connections of all your runs");
 	else
 		relay_begin(network, take_fd(&sock), name, port);
 }
@@ -169,7 +168,7 @@ take_connection(struct network *network, int accepted)
 static void
 listen_again(void *self)
 {
-	struct network *network = self;
+	struct served *network = self;
 	struct err e;
 
 	network->pause = 0;
@@ -179,7 +178,7 @@ listen_again(void *self)
 
 /* A connection that cannot be accepted would be reported for ever. */
 static void
-pause_connections(struct network *network)
+pause_connections(struct served *network)
 {
 	struct err e;
 
@@ -191,7 +190,7 @@ pause_connections(struct network *network)
 static void
 on_connections(void *self, uint32_t events)
 {
-	struct network *network = self;
+	struct served *network = self;
 
 	(void)events;
 	for (size_t i = 1; i < network->nfds && network->pause == 0; i++)
@@ -208,9 +207,9 @@ on_connections(void *self, uint32_t events)
 /* ---- begin and end ---- */
 
 static void
-free_network(struct network *network)
+free_network(struct served *network)
 {
-	struct network **link = &first;
+	struct served **link = &first;
 
 	while (*link != NULL && *link != network)
 		link = &(*link)->next;
@@ -229,10 +228,10 @@ free_network(struct network *network)
 	free(network);
 }
 
-static struct network *
+static struct served *
 find(const char *id)
 {
-	struct network *network = first;
+	struct served *network = first;
 
 	while (network != NULL && strcmp(network->id, id) != 0)
 		network = network->next;
@@ -240,7 +239,7 @@ find(const char *id)
 }
 
 static void
-report_and_free(struct network *network)
+report_and_free(struct served *network)
 {
 	struct network_report report;
 	struct call *call = network->call;
@@ -272,7 +271,7 @@ cancelled(struct call *call, enum err_code why)
 }
 
 static int
-watch(struct network *network, struct err *e)
+watch(struct served *network, struct err *e)
 {
 	for (size_t i = 0; i < network->nfds; i++)
 		if (loop_watch(network->fds[i], EPOLLIN, i == 0 ? on_questions : on_connections,
@@ -296,7 +295,7 @@ int
 network_on_serve_network(struct call *call, void *body, struct err *e)
 {
 	struct serve_network *request = body;
-	struct network *network;
+	struct served *network;
 
 	if (find(request->network) != NULL)
 		return err_set(e, ERR_invalid_argument, "network: %s exists", request->network);
@@ -328,7 +327,7 @@ int
 network_on_end_network(struct call *call, void *body, struct err *e)
 {
 	const struct end_network *request = body;
-	struct network *network = find(request->network);
+	struct served *network = find(request->network);
 	struct nothing nothing = { 0 };
 
 	if (network == NULL)

@@ -47,7 +47,7 @@ struct flow {
 
 struct relay {
 	struct relay *next, **link;
-	struct network *network;
+	struct served *network;
 	int inside, outside;
 	char name[DOMAIN_NAME];
 	uint16_t port;
@@ -86,7 +86,7 @@ end_relay(struct relay *r)
 }
 
 void
-relay_end_all(struct network *network)
+relay_end_all(struct served *network)
 {
 	while (network->relays != NULL)
 		end_relay(network->relays);
@@ -96,7 +96,7 @@ relay_end_all(struct network *network)
 static void
 refuse(struct relay *r, const char *why)
 {
-	network_refuse(r->network, r->name, r->port, why);
+	attempt_refuse(&r->network->attempts, r->network->call, r->name, r->port, why);
 	end_relay(r);
 }
 
@@ -122,7 +122,7 @@ set_timer(struct relay *r, uint64_t ms, void (*fire)(void *))
 /* ---- copying ---- */
 
 static bool
-has_budget(const struct network *network)
+has_budget(const struct served *network)
 {
 	return network->bytes_in + network->bytes_out < options.max_bytes;
 }
@@ -238,7 +238,7 @@ count_for(struct relay *r, struct attempt *attempt)
 static void
 copy(struct relay *r)
 {
-	struct network *network = r->network;
+	struct served *network = r->network;
 
 	loop_forget(r->outside);
 	if (open_flow(&r->up, r->inside, r->outside) < 0 ||
@@ -269,7 +269,7 @@ is_bound(const struct relay *r)
 static void
 hand_over(struct relay *r)
 {
-	struct network *network = r->network;
+	struct served *network = r->network;
 	struct handover handover = { .fds = { r->inside, r->outside }, .nfds = 2 };
 	struct err e;
 
@@ -425,7 +425,7 @@ on_hello(void *self, uint32_t events)
 }
 
 void
-relay_begin(struct network *network, int sock, const char *name, uint16_t port)
+relay_begin(struct served *network, int sock, const char *name, uint16_t port)
 {
 	struct relay *r = calloc(1, sizeof *r);
 

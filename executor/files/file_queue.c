@@ -13,6 +13,8 @@
 #include "common/base/loop.h"
 #include "common/base/utf8.h"
 #include "executor/sandbox/builder_link.h"
+#include "executor/sandbox/file_helper.h"
+#include "executor/sandbox/workspace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -340,6 +342,7 @@ open_file_queue(struct workspace *workspace)
 		must(d != NULL);
 		*d = (struct file_queue){ .next = file_queues, .workspace = workspace };
 		file_queues = d;
+		workspace_at_end(workspace, file_queue_leave);
 	}
 	return d;
 }

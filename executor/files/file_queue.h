@@ -9,7 +9,10 @@
 #pragma once
 
 #include "executor/builder/files/file_frame.h"
-#include "executor/sandbox/box.h"
+
+#include "common/base/err.h"
+
+struct workspace;
 
 struct operation;
 

@@ -6,6 +6,7 @@
  * Trusts no answer: paths are checked as if a client had sent them, and stored data is bounded by
  * the request.  Nothing here opens a file.
  */
+#include "executor/files/files.h"
 #include "executor/files/files_inner.h"
 
 #include "common/base/auto.h"

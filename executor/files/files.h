@@ -11,41 +11,14 @@
  */
 #pragma once
 
-#include "executor/sandbox/box.h"
+#include "executor/files/path.h"
+#include "executor/files/tree.h"
 
-enum {
-	FILES_MAX_PATH = 4096, /* bytes of the real path */
-	FILES_MAX_NAME = 255,
-	FILES_MAX_LEFT_OUT = 100, /* of schema.def */
-};
+struct workspace;
 
-/*
- * Converts a client's path ("data/a.csv", "/workspace/a.csv", "/mnt/data/a.csv",
- * "/sandbox/workspace/a.csv") to the relative encoded path, allocated with malloc.
- * path_not_allowed: empty, "..", ".", empty parts, any other absolute path, control characters, too
- * long; the text names the field and the fault.
- */
-char *path_check(const char *field, const char *path, struct err *);
-
-/* All entries of a workspace, parents before children, sorted by path; with the SHA-256 of regular
- * files of at most hash_limit bytes. */
-struct files_tree {
-	struct tree_entry *items;
-	size_t count;
-	struct texts skipped; /* names that are neither file, directory nor link, and why */
-	char *lost;           /* one of these that may have had content, or NULL */
-	bool barred;          /* lost: its permissions deny access */
-	bool truncated;       /* there are more than `limit` entries */
-	struct {
-		struct left_out *items;
-		size_t count;
-	} left_out;        /* the first FILES_MAX_LEFT_OUT of the FIFOs, sockets and devices */
-	size_t nleft_out;  /* all of them */
-	size_t attributed; /* entries that have extended attributes */
-};
+/* The tree of a workspace. */
 void files_list(struct workspace *, size_t limit, uint64_t hash_limit,
     void (*done)(void *self, struct files_tree *, const struct err *), void *self);
-void files_tree_clear(struct files_tree *);
 
 /* Reads a regular file of at most limit bytes; done() owns the blob. */
 void files_read(struct workspace *, const char *path, uint64_t limit,

@@ -5,6 +5,7 @@
  * Trusts no entry: its path is checked as if a client had sent it, and the file helper resolves it
  * beneath the workspace.
  */
+#include "executor/files/files.h"
 #include "executor/files/files_inner.h"
 
 #include "common/base/auto.h"

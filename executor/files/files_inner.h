@@ -3,7 +3,8 @@
 #pragma once
 
 #include "executor/files/file_queue.h"
-#include "executor/files/files.h"
+
+#include "common/base/blob.h"
 
 /* Sends a command with a path (NULL: none) and a tail: 1: sent; 0: no room now; -1 with *e. */
 int files_send(struct operation *, struct file_frame_head, const char *path, const void *tail,

@@ -2,7 +2,7 @@
 /* hard_links.h - which entries of a listed tree are names of one file. */
 #pragma once
 
-#include "executor/files/files.h"
+#include "executor/files/tree.h"
 
 struct hard_link;
 

@@ -7,9 +7,14 @@
  */
 #pragma once
 
-#include "executor/files/files.h"
+#include "common/base/err.h"
 
 #include <stddef.h>
+
+enum {
+	FILES_MAX_PATH = 4096, /* bytes of the real path */
+	FILES_MAX_NAME = 255,
+};
 
 /* Encodes size real bytes; allocated with malloc, NULL with ENOMEM. */
 char *path_encode(const void *bytes, size_t size);
@@ -18,3 +23,11 @@ char *path_encode(const void *bytes, size_t size);
 char *path_decode(const char *field, const char *encoded, struct err *);
 /* The same for the target of a link, which may be any bytes but not empty. */
 char *path_decode_target(const char *field, const char *encoded, struct err *);
+
+/*
+ * Converts a client's path ("data/a.csv", "/workspace/a.csv", "/mnt/data/a.csv",
+ * "/sandbox/workspace/a.csv") to the relative encoded path, allocated with malloc.
+ * path_not_allowed: empty, "..", ".", empty parts, any other absolute path, control characters, too
+ * long; the text names the field and the fault.
+ */
+char *path_check(const char *field, const char *path, struct err *);

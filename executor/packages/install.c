@@ -3,7 +3,9 @@
  * install.c - what the installations of all languages have in common: the beginning, scripts in
  * boxes, and one end.  Trusts the files of the languages (wheels.c, modules.c) to call back.
  */
+#include "executor/packages/install.h"
 #include "executor/packages/install_inner.h"
+#include "executor/sandbox/workspace.h"
 
 #include "executor/environment.h"
 #include "executor/options.h"

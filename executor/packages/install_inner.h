@@ -4,8 +4,9 @@
 #pragma once
 
 #include "executor/files/files.h"
-#include "executor/packages/install.h"
+#include "executor/packages/install_ask.h"
 #include "executor/packages/installer.h"
+#include "executor/sandbox/workspace.h"
 
 struct install {
 	struct install_ask ask;

@@ -13,6 +13,7 @@
 #include "executor/run/network.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"

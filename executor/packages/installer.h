@@ -9,6 +9,7 @@
 
 #include "executor/event.h"
 #include "executor/sandbox/box.h"
+#include "executor/sandbox/workspace.h"
 
 struct installer;
 

@@ -12,6 +12,7 @@
  */
 #include "executor/packages/install_inner.h"
 #include "executor/packages/lock.h"
+#include "executor/sandbox/workspace.h"
 
 #include "executor/run/index_hosts.h"
 

@@ -3,6 +3,7 @@
 #include "executor/packages/package.h"
 
 #include "executor/options.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"

@@ -3,6 +3,8 @@
  * installation mounts only what is new. */
 #include "executor/packages/package_set.h"
 
+#include "executor/sandbox/workspace.h"
+
 #include "common/base/auto.h"
 
 #include <string.h>

@@ -13,6 +13,7 @@
  */
 #include "executor/packages/install_inner.h"
 #include "executor/packages/lock.h"
+#include "executor/sandbox/workspace.h"
 
 #include "executor/inquiry.h"
 #include "executor/options.h"

@@ -14,6 +14,7 @@
 #include "executor/run/limits.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"

@@ -12,6 +12,7 @@
 #include "executor/options.h"
 #include "executor/run/limits.h"
 #include "executor/sandbox/box.h"
+#include "executor/sandbox/isolation.h"
 
 #include "common/base/auto.h"
 #include "common/base/utf8.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "executor/sandbox/box.h"
+#include "executor/sandbox/workspace.h"
 
 struct limits {
 	struct box_limits box;

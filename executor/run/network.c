@@ -16,6 +16,8 @@
  */
 #include "executor/run/network.h"
 
+#include "executor/sandbox/box_listen.h"
+
 #include "common/base/auto.h"
 #include "common/base/domain.h"
 #include "common/base/log.h"

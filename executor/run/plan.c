@@ -222,7 +222,7 @@ read_packages(
 	plan->packages = ask->packages;
 	ask->packages = (struct texts){ 0 };
 	if (plan->typed)
-		return typescript_need(plan, session, e);
+		return typescript_need(&plan->packages, session, e);
 	plan->runs_without = plan->packages.count == 0;
 	return plan->language == language_python && options.packages
 	           ? pip_lines_take(&plan->code, &plan->packages, e)
@@ -249,9 +249,9 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	    read_limits(plan, ask, limits, session, e) == 0 &&
 	    read_domains(plan, ask, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
-	    typescript_check(plan, e) == 0 && read_code(plan, ask, e) == 0 &&
-	    read_files(plan, ask, e) == 0 && read_secrets(plan, ask, e) == 0 &&
-	    read_invocation(plan, ask, session, e) == 0 &&
+	    (!plan->typed || typescript_check(&plan->policy, e) == 0) &&
+	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
+	    read_secrets(plan, ask, e) == 0 && read_invocation(plan, ask, session, e) == 0 &&
 	    read_packages(plan, ask, session, e) == 0) {
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->manners = read_manners(plan, ask);

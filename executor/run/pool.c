@@ -23,6 +23,7 @@
 #include "executor/run/limits.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"

@@ -28,6 +28,7 @@
 #include "executor/run/user_base.h"
 #include "executor/run/verdicts.h"
 #include "executor/runtime.h"
+#include "executor/sandbox/workspace.h"
 #include "executor/session/ledger.h"
 
 #include "common/base/auto.h"

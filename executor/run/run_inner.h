@@ -13,6 +13,7 @@
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
 #include "executor/run/stream.h"
+#include "executor/sandbox/workspace.h"
 #include "executor/session/collect.h"
 
 #include "common/base/work.h"

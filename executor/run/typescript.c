@@ -11,9 +11,9 @@
 static const char package[] = "amaro";
 
 int
-typescript_check(const struct plan *plan, struct err *e)
+typescript_check(const struct policy *policy, struct err *e)
 {
-	if (!plan->typed || !policy_restricts(&plan->policy))
+	if (!policy_restricts(policy))
 		return 0;
 	return err_set(e, ERR_invalid_argument,
 	    "profile: its rules do not apply to TypeScript; run it with profile open and without "
@@ -32,16 +32,16 @@ has(const struct texts *specs)
 }
 
 int
-typescript_need(struct plan *plan, const struct session *session, struct err *e)
+typescript_need(struct texts *packages, const struct session *session, struct err *e)
 {
 	const struct package_set *set = session != NULL ? session->packages : NULL;
 
-	if (has(&plan->packages) || (set != NULL && plan->packages.count == 0 && has(&set->specs)))
+	if (has(packages) || (set != NULL && packages->count == 0 && has(&set->specs)))
 		return 0;
 	if (!options.packages)
 		return err_set(e, ERR_runtime_missing,
 		    "language: TypeScript needs the package %s of npm, and the operator of this "
 		    "server does not allow packages",
 		    package);
-	return texts_add(&plan->packages, package) < 0 ? err_sys(e, "packages") : 0;
+	return texts_add(packages, package) < 0 ? err_sys(e, "packages") : 0;
 }

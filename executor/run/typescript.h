@@ -7,9 +7,10 @@
  */
 #pragma once
 
-#include "executor/run/plan.h"
+#include "executor/run/policy.h"
+#include "executor/session/session.h"
 
 /* invalid_argument: the policy has rules, which need a syntax tree of JavaScript. */
-int typescript_check(const struct plan *, struct err *);
-/* Has the plan, whose language is Node, amaro installed first, unless the session has it. */
-int typescript_need(struct plan *, const struct session *, struct err *);
+int typescript_check(const struct policy *, struct err *);
+/* Has amaro among the packages that are installed first, unless the session (or NULL) has it. */
+int typescript_need(struct texts *packages, const struct session *, struct err *);

@@ -6,7 +6,9 @@
  * for that: when the builder has sent SIGKILL to all processes of a box, no more data comes from
  * it.  Trusts the builder.
  */
+#include "executor/sandbox/box.h"
 #include "executor/sandbox/place.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box.h - the executor's side of the builder: workspaces, boxes on them, and programs in those.
+ * box.h - the executor's side of boxes, and of programs in them.
  *
- * The builder is a separate program (builder/), root or the user in a user namespace.  It takes
- * fixed-size structs over a socketpair (builder/order.h).  Output of a program is hostile: each
+ * Output of a program is hostile: each
  * byte is bounded and checked here before it is passed on.  All answers come later, from the loop.
  */
 #pragma once
@@ -18,67 +17,6 @@
 struct box;
 struct program;
 struct workspace;
-
-/* ---- the builder ---- */
-
-/* In open(), before the jail: starts cloister-builder with these arguments (NULL: none).  The
- * builder tries every layer once and reports.  A builder that has not reported after ready_ms is
- * killed, and *e says where it hangs. */
-int builder_open(const struct texts *arguments, uint64_t ready_ms, struct err *);
-/* After it: fails if isolation_demand() named layers, and no box can be made, or one lacks such a
- * layer. */
-int builder_require(struct err *);
-/* Why this host can have no boxes, until the executor is started again; NULL: it can. */
-const char *builder_refused(void);
-/* Workspaces outlive a builder if another process keeps these descriptors, which are useless to a
- * process that may not mount.  builder_give() passes them to the next builder, before
- * builder_open(); builder_leave() returns those to keep. */
-enum {
-	BUILDER_KEPT = 2,
-};
-void builder_give(int kept[BUILDER_KEPT]);
-/* After builder_open(); -1: there are none.  true: the builder continues with those it was given.
- */
-bool builder_leave(int kept[BUILDER_KEPT]);
-/* In start(): watches the builder.  Its death ends this daemon, because no process in the jail can
- * start another. */
-int builder_start(struct err *);
-void builder_stop(void);
-/* The layers of the box that was tried at the start; a run's end has the isolation of that run. */
-const struct isolation *builder_isolation(void);
-/* Before builder_open(): reads the setting require_layers, and adds it to the builder's arguments.
- * The builder compares it with the layers of each container before its first program starts. */
-int isolation_demand(const char *layers, struct texts *arguments, struct err *);
-/* Fails if a container of this runtime lacks such a layer on every host. */
-int isolation_allow(uint32_t container, struct err *);
-/* Sets the text for a container runtime (builder/containers.h) in isolation; the default is its
- * name. */
-void isolation_entitle(uint32_t container, const char *title);
-const char *isolation_title(uint32_t container);
-
-/* ---- workspaces ---- */
-
-struct workspace_limits {
-	uint64_t bytes, files;
-};
-
-/* Makes an empty tmpfs with these limits.  done: exactly once; the caller then owns the workspace.
- */
-void workspace_make(const struct workspace_limits *,
-    void (*done)(void *self, struct workspace *, const struct err *), void *self);
-/* The same for a workspace that an earlier builder left, with its old number. */
-void workspace_adopt(uint32_t id, const struct workspace_limits *,
-    void (*done)(void *self, struct workspace *, const struct err *), void *self);
-/* Wipes the left workspaces that nobody has adopted; call before any is made. */
-void workspace_clear(void);
-/* Its number, for workspace_adopt() later; never 0. */
-uint32_t workspace_id(const struct workspace *);
-/* Wipes the workspace; no box or file operation may use it.  NULL is allowed. */
-void workspace_drop(struct workspace *);
-/* The free space, and whether the workspace has no files.  Cheap: starts no process.  -1 with *e.
- */
-int workspace_left(
-    const struct workspace *, struct workspace_limits *left, bool *bare, struct err *);
 
 /* ---- boxes ---- */
 
@@ -102,15 +40,6 @@ struct box *box_make(const struct box_limits *, const struct workspace *,
     void (*ended)(void *self, const struct err *e), void *self, struct err *);
 /* Kills the box and all programs in it; every end is still reported. */
 void box_kill(struct box *);
-/* Makes the sockets of a network in the box: one for DNS, and one for each port (at most
- * BOX_PORTS; they end with 0).  done: exactly once, with their descriptors, which it may take, or
- * with *e. */
-enum {
-	BOX_PORTS = 8,
-	BOX_SOCKETS = 1 + BOX_PORTS,
-};
-int box_listen(struct box *, const uint16_t ports[BOX_PORTS],
-    void (*done)(void *self, int *fds, size_t nfds, const struct err *e), void *self, struct err *);
 /* What a box sees beside its workspace: the directory ORDER_MOUNTED of other workspaces, read-only
  * (builder/order.h has the places).  Workspace NULL: the place needs none. */
 struct box_mount {

@@ -4,6 +4,7 @@
  *
  * Trusts the builder, which answers once for each request.
  */
+#include "executor/sandbox/box_listen.h"
 #include "executor/sandbox/place.h"
 
 #include "common/base/auto.h"

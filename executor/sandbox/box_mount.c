@@ -4,7 +4,9 @@
  *
  * Trusts the builder, which answers once for each request.
  */
+#include "executor/sandbox/box.h"
 #include "executor/sandbox/place.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"

@@ -9,6 +9,8 @@
 #include "executor/sandbox/builder_link.h"
 
 #include "executor/metrics.h"
+#include "executor/sandbox/builder.h"
+#include "executor/sandbox/isolation.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"

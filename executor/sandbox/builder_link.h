@@ -9,7 +9,6 @@
 #pragma once
 
 #include "executor/builder/order.h"
-#include "executor/sandbox/box.h"
 
 struct builder_request;
 
@@ -51,19 +50,3 @@ int builder_order(const struct order *, struct err *);
 void workspace_answered(const struct answer *, int fd);
 /* The builder has ended: every pending request for a workspace fails. */
 void workspace_lost(const struct err *);
-
-/* The layers in the form that clients see; free with message_clear().  -1: no memory. */
-int isolation_of(const struct layers *, struct isolation *);
-/* Did isolation_demand() name any layer? */
-bool isolation_demanded(void);
-/* Fails, with the reason, if a layer that isolation_demand() named is not in force. */
-int isolation_require(const struct isolation *, struct err *);
-
-/*
- * Starts a file helper on the workspace.  *channel is the caller's end of a SOCK_SEQPACKET pair,
- * O_CLOEXEC and non-blocking, for messages of at most 64 KiB.  The file helper ends when it is
- * closed.
- * ended: exactly once; e NULL if the file helper returned 0.
- */
-struct builder_request *file_helper_start(struct workspace *, int *channel,
-    void (*ended)(void *self, const struct err *e), void *self, struct err *);

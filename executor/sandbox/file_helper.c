@@ -2,7 +2,9 @@
 /* file_helper.c - the builder request for a file helper; trusts nothing that comes through its
  * channel.
  */
+#include "executor/sandbox/file_helper.h"
 #include "executor/sandbox/builder_link.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* isolation.c - names of the layers of a box; trusts the builder's report of those in force. */
-#include "executor/sandbox/builder_link.h"
+#include "executor/sandbox/isolation.h"
 
 #include "common/base/auto.h"
 #include "executor/builder/containers.h"
+#include "executor/builder/order.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -28,6 +28,8 @@
  */
 #include "executor/sandbox/program.h"
 
+#include "executor/sandbox/isolation.h"
+
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"

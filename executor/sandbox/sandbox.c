@@ -14,6 +14,8 @@
 #include "executor/sandbox/sandbox.h"
 
 #include "executor/builder/order.h"
+#include "executor/sandbox/box_listen.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "executor/sandbox/box.h"
+#include "executor/sandbox/box_listen.h"
 #include "executor/sandbox/bridge.h"
 
 struct sandbox;

@@ -5,12 +5,12 @@
  *
  * Trusts the builder.  No name in a workspace is ever resolved in this process.
  */
+#include "executor/sandbox/workspace.h"
 #include "executor/sandbox/builder_link.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
-#include "executor/files/file_queue.h"
 
 #include <sys/vfs.h>
 
@@ -20,6 +20,7 @@ struct workspace {
 	void (*done)(void *self, struct workspace *, const struct err *);
 	void *self;
 	struct err refused;
+	void (*leave)(const struct workspace *); /* before it is wiped; NULL: nobody asked */
 };
 
 static struct {
@@ -171,12 +172,19 @@ workspace_lost(const struct err *why)
 }
 
 void
+workspace_at_end(struct workspace *w, void (*leave)(const struct workspace *))
+{
+	w->leave = leave;
+}
+
+void
 workspace_drop(struct workspace *w)
 {
 	if (w == NULL)
 		return;
 	/* A lingering file helper must not be found for the next object at this address. */
-	file_queue_leave(w);
+	if (w->leave != NULL)
+		w->leave(w);
 	/* This is the last descriptor besides the builder's; the memory is free after the
 	 * builder's part. */
 	close(w->root);

@@ -15,6 +15,8 @@
 #include "executor/session/resume.h"
 
 #include "executor/sandbox/box.h"
+#include "executor/sandbox/builder.h"
+#include "executor/sandbox/workspace.h"
 #include "executor/session/record.h"
 #include "executor/session/session.h"
 

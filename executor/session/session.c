@@ -19,6 +19,7 @@
 #include "executor/run/own_limits.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
+#include "executor/sandbox/workspace.h"
 #include "executor/session/session_record.h"
 #include "executor/session/workspace_ref.h"
 

@@ -4,6 +4,7 @@
 
 #include "executor/environment.h"
 #include "executor/runtime.h"
+#include "executor/session/session_state.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"

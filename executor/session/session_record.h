@@ -2,7 +2,12 @@
 /* session_record.h - converts a session to a record, and back. */
 #pragma once
 
-#include "executor/session/session.h"
+#include "common/base/err.h"
+
+#include <stdint.h>
+
+struct record;
+struct session;
 
 /* Call when its workspace exists.  A session without a record is lost at a restart. */
 void session_record_write(struct session *, uint32_t workspace);

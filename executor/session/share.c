@@ -12,6 +12,7 @@
  */
 #include "executor/session/share.h"
 #include "executor/run/limits.h"
+#include "executor/sandbox/workspace.h"
 
 #include "executor/builder/limits/memory.h"
 #include "executor/options.h"

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "executor/run/limits.h"
+#include "executor/sandbox/workspace.h"
 
 struct holder;
 

@@ -2,6 +2,8 @@
 /* workspace_ref.c - counts references to a workspace; trusts its users to release them. */
 #include "executor/session/workspace_ref.h"
 
+#include "executor/sandbox/workspace.h"
+
 #include <stdlib.h>
 
 static void

@@ -6,6 +6,7 @@
 #include "executor/run/container.h"
 #include "executor/run/policy.h"
 #include "executor/sandbox/box.h"
+#include "executor/sandbox/builder.h"
 #include "executor/session/resume.h"
 #include "executor/session/sign.h"
 #include "executor/tools/info.h"

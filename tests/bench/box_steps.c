@@ -12,7 +12,9 @@
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "executor/guest/protocol.h"
+#include "executor/sandbox/builder.h"
 #include "executor/sandbox/builder_link.h"
+#include "executor/sandbox/workspace.h"
 
 #include <fcntl.h>
 #include <signal.h>

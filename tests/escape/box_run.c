@@ -17,7 +17,9 @@
 #include "common/base/loop.h"
 #include "common/base/utf8.h"
 #include "executor/builder/order.h"
+#include "executor/sandbox/builder.h"
 #include "executor/sandbox/sandbox.h"
+#include "executor/sandbox/workspace.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -6,6 +6,7 @@
 #include "executor/run/limits.h"
 #include "executor/run/policy.h"
 #include "executor/runtime.h"
+#include "executor/sandbox/workspace.h"
 #include "executor/session/share.h"
 
 #include "common/base/auto.h"

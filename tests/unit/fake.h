@@ -12,6 +12,7 @@
 #include "common/bus/bus.h"
 
 #include "executor/files/files.h"
+#include "executor/sandbox/box.h"
 
 enum {
 	FAKE_MAX = 256,

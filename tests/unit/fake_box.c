@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_box.c - the boxes and programs of fake.h. */
+#include "executor/sandbox/box_listen.h"
+#include "executor/sandbox/isolation.h"
+
 #include "fake.h"
 
 #include "common/base/auto.h"

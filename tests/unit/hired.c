@@ -6,6 +6,8 @@
 #include "common/base/loop.h"
 #include "executor/builder/files/file_helper.h"
 #include "executor/sandbox/builder_link.h"
+#include "executor/sandbox/file_helper.h"
+#include "executor/sandbox/workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -245,6 +247,14 @@ hired_make_file(struct workspace *w, const char *path, const char *text)
 		fail_msg("%s: %s", path, strerror(errno));
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
+}
+
+/* The tests end a workspace by hand. */
+void
+workspace_at_end(struct workspace *w, void (*leave)(const struct workspace *))
+{
+	assert_ptr_equal(leave, file_queue_leave);
+	assert_non_null(w);
 }
 
 int

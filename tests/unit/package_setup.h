@@ -3,6 +3,7 @@
 #pragma once
 
 #include "executor/packages/package_set.h"
+#include "executor/sandbox/workspace.h"
 
 #include "executor/options.h"
 #include "fake.h"

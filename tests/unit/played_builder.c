@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* played_builder.c - one box and one program at a time. */
+#include "executor/sandbox/workspace.h"
+
 #include "played_builder.h"
 
 #include <fcntl.h>

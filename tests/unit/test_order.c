@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_order.c - the builder trusts no number of an order; layers in the form that clients read. */
 #include "executor/sandbox/builder_link.h"
+#include "executor/sandbox/isolation.h"
 
 #include "common/base/auto.h"
 #include "executor/builder/containers.h"

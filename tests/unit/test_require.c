@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_require.c - the setting require_layers against the layers that a host has. */
 #include "executor/sandbox/builder_link.h"
+#include "executor/sandbox/isolation.h"
 
 #include "common/base/auto.h"
 #include "executor/builder/containers.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_session.c - who owns a session, who may work in it, and how it ends. */
+#include "executor/sandbox/workspace.h"
 #include "executor/tools/limits_tools.h"
 #include "session_setup.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_session_record.c - the records that remain when the executor is killed, and what the next
  * executor does with them. */
+#include "executor/sandbox/workspace.h"
+
 #include "session_setup.h"
 
 #include <fcntl.h>

@@ -3,6 +3,7 @@
  * file helper process. */
 #include "executor/run/outcome/changes.h"
 
+#include "executor/sandbox/workspace.h"
 #include "executor/session/artifact.h"
 
 #include <stdio.h>

@@ -9,6 +9,7 @@
 
 #include "executor/options.h"
 #include "executor/run/outcome/diagnosis.h"
+#include "executor/sandbox/workspace.h"
 
 #include "common/base/auto.h"
 #include "common/base/utf8.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "executor/run/plan.h"
+#include "executor/sandbox/workspace.h"
 
 /* Bytes that outcome_fill() reads. */
 size_t outcome_bytes(const struct box_end *);

@@ -7,6 +7,7 @@
  * was.
  */
 #include "executor/run/secrets.h"
+#include "executor/sandbox/workspace.h"
 #include "executor/session/artifact.h"
 #include "executor/session/snapshot/job.h"
 #include "executor/session/snapshot/snapshot.h"

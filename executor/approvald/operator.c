@@ -7,20 +7,20 @@
  * can enter it.  An order is decoded strictly all the same, and connections and their time are
  * bounded.
  */
-#include "executor/approval/operator.h"
+#include "executor/approvald/operator.h"
 
-#include "common/approval/kind.h"
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
 #include "common/base/timestamp.h"
 #include "common/codec/wire.h"
 #include "common/daemon/daemon.h"
-#include "executor/approval/answer.h"
-#include "executor/approval/report.h"
-#include "executor/approval/request.h"
-#include "executor/approval/store.h"
-#include "executor/approval/until.h"
+#include "executor/approvald/answer.h"
+#include "executor/approvald/kind.h"
+#include "executor/approvald/report.h"
+#include "executor/approvald/request.h"
+#include "executor/approvald/store.h"
+#include "executor/approvald/until.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "common/approval/kind.h"
 #include "common/bus/bus.h"
+#include "executor/approvald/kind.h"
 
 /* What is asked for, by whom.  The texts are borrowed; namespace and session may be NULL. */
 struct wish {

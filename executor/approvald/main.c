@@ -7,12 +7,12 @@
  * has no way to answer.  Only this daemon has the answers; it replies after they are durable.
  */
 #include "common/daemon/daemon.h"
-#include "executor/approval/answer.h"
-#include "executor/approval/grant.h"
-#include "executor/approval/operator.h"
-#include "executor/approval/options.h"
-#include "executor/approval/request.h"
-#include "executor/approval/store.h"
+#include "executor/approvald/answer.h"
+#include "executor/approvald/grant.h"
+#include "executor/approvald/operator.h"
+#include "executor/approvald/options.h"
+#include "executor/approvald/request.h"
+#include "executor/approvald/store.h"
 
 #include <seccomp.h>
 
@@ -42,7 +42,7 @@ static const struct route routes[] = {
 
 static const int syscalls[] = {
 #define ALLOW(name) SCMP_SYS(name),
-#include "executor/approval/syscalls.def"
+#include "executor/approvald/syscalls.def"
 	-1,
 };
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grant.h - which approvals a run has. */
+/* runner.h - who runs, and which approvals are his. */
 #pragma once
 
 #include "common/bus/bus.h"
 
+#include <stdbool.h>
+
 /* Who runs, and where; namespace as request_namespace() returns it. */
-struct run {
+struct runner {
 	int kind;
 	const struct owner *owner;
 	const char *namespace, *session;
@@ -16,7 +18,4 @@ struct run {
  * for its own principal with the same credentials' namespace.  One that an operator made names
  * principal and namespace only.
  */
-bool grant_covers(const struct approval *, const struct run *);
-/* The approvals in force for the caller.  One for a single run is used by the reply: it is durable
- * before the reply that no later run has it. */
-int grant_on_grants(struct call *, void *request, struct err *);
+bool runner_has(const struct runner *, const struct approval *);

@@ -4,17 +4,17 @@
  *
  * Trusts the gateway for the owner and no text of the request.
  */
-#include "executor/approval/request.h"
+#include "executor/approvald/request.h"
 
-#include "common/approval/kind.h"
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
 #include "common/base/timestamp.h"
-#include "executor/approval/grant.h"
-#include "executor/approval/options.h"
-#include "executor/approval/report.h"
-#include "executor/approval/store.h"
+#include "executor/approvald/kind.h"
+#include "executor/approvald/options.h"
+#include "executor/approvald/report.h"
+#include "executor/approvald/runner.h"
+#include "executor/approvald/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,12 +97,12 @@ is_same(const struct approval *a, const struct wish *w)
 static bool
 answers(const struct approval *a, const struct wish *w, uint64_t now_ms)
 {
-	const struct run run = { w->kind, w->owner, w->namespace, w->session };
+	const struct runner run = { w->kind, w->owner, w->namespace, w->session };
 
 	if (is_over(a, now_ms))
 		return false;
 	if (a->state == approval_state_approved)
-		return equal(a->subject, w->subject) && grant_covers(a, &run);
+		return equal(a->subject, w->subject) && runner_has(&run, a);
 	return is_same(a, w) && (a->state == approval_state_pending ||
 				    (a->state == approval_state_denied &&
 					now_ms < a->answered_ms + options.denial_s * 1000));

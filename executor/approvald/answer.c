@@ -5,15 +5,15 @@
  * Trusts the gateway for who its client is, for the scope cloister:approve, and that an
  * elicitation was answered by the client and not by an argument of a tool.
  */
-#include "executor/approval/answer.h"
+#include "executor/approvald/answer.h"
 
 #include "common/base/auto.h"
 #include "common/base/timestamp.h"
-#include "executor/approval/options.h"
-#include "executor/approval/report.h"
-#include "executor/approval/request.h"
-#include "executor/approval/store.h"
-#include "executor/approval/until.h"
+#include "executor/approvald/options.h"
+#include "executor/approvald/report.h"
+#include "executor/approvald/request.h"
+#include "executor/approvald/store.h"
+#include "executor/approvald/until.h"
 
 #include <string.h>
 

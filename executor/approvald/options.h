@@ -7,7 +7,7 @@
 /* clang-format off */
 struct options {
 #define SETTING(name, kind, ...) C_##kind name;
-#include "executor/approval/options.def"
+#include "executor/approvald/options.def"
 };
 /* clang-format on */
 

@@ -5,14 +5,14 @@
  * Trusts the names and the contents of its own directory only as far as the hash goes: it finds
  * accidents, not an attacker with the daemon's uid.
  */
-#include "executor/approval/store.h"
+#include "executor/approvald/store.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/hash.h"
 #include "common/base/log.h"
 #include "common/codec/wire.h"
-#include "executor/approval/options.h"
+#include "executor/approvald/options.h"
 
 #include <dirent.h>
 #include <errno.h>

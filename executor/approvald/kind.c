@@ -5,7 +5,7 @@
  * A new kind is a row here, a word of approval_kind in words.def, its events, and a tool whose
  * reply is `approval_report`.  Trusts no subject: a model chose it.
  */
-#include "common/approval/kind.h"
+#include "executor/approvald/kind.h"
 
 #include "common/base/auto.h"
 #include "common/base/domain.h"

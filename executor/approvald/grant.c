@@ -1,38 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grant.c - approvals in force; trusts the executor for the owner of a run. */
-#include "executor/approval/grant.h"
+#include "executor/approvald/grant.h"
 
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/timestamp.h"
-#include "executor/approval/request.h"
-#include "executor/approval/store.h"
+#include "executor/approvald/request.h"
+#include "executor/approvald/runner.h"
+#include "executor/approvald/store.h"
 
 #include <string.h>
 
 enum {
 	MOST = 64, /* of the schema */
 };
-
-static bool
-equal(const char *a, const char *b)
-{
-	return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
-}
-
-bool
-grant_covers(const struct approval *a, const struct run *run)
-{
-	bool owned =
-	    a->granted ? equal(a->principal, run->owner->principal) : store_owned(a, run->owner);
-
-	if (!owned || a->kind != run->kind || !equal(a->namespace, run->namespace))
-		return false;
-	if (a->duration == approval_duration_namespace)
-		return true;
-	return a->session_id == NULL ? a->duration == approval_duration_once
-	                             : equal(a->session_id, run->session);
-}
 
 static bool
 lists(const struct approval_list *list, const char *subject)
@@ -60,12 +41,12 @@ use(struct approval *a)
 
 /* A run takes no single use of what it has anyway. */
 static void
-collect(const struct run *run, bool once, struct approval_list *list)
+collect(const struct runner *run, bool once, struct approval_list *list)
 {
 	struct approval *a;
 
 	for (size_t i = 0; (a = store_at(i)) != NULL && list->approvals.count < MOST; i++) {
-		if (a->state != approval_state_approved || !grant_covers(a, run) ||
+		if (a->state != approval_state_approved || !runner_has(run, a) ||
 		    (a->duration == approval_duration_once) != once || lists(list, a->subject))
 			continue;
 
@@ -78,7 +59,7 @@ int
 grant_on_grants(struct call *call, void *request, struct err *e)
 {
 	const struct approval_grants *r = request;
-	const struct run run = { r->kind, &call->owner,
+	const struct runner run = { r->kind, &call->owner,
 		request_namespace(r->namespace, &call->owner), r->session_id };
 	struct approval items[MOST];
 	struct approval_list list = { .approvals = { items, 0 } };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* until.c - reads a day; trusts no text. */
-#include "executor/approval/until.h"
+#include "executor/approvald/until.h"
 
-#include "executor/approval/options.h"
+#include "executor/approvald/options.h"
 
 #include <stdio.h>
 #include <string.h>

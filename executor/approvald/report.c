@@ -4,12 +4,12 @@
  *
  * It has the subject, the duration and who answered, and not the reason: a model wrote that.
  */
-#include "executor/approval/report.h"
+#include "executor/approvald/report.h"
 
-#include "common/approval/kind.h"
 #include "common/base/auto.h"
 #include "common/base/timestamp.h"
 #include "common/journal/spool.h"
+#include "executor/approvald/kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>

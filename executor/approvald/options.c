@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - the rows of options.def; trusts the operator who sets them. */
-#include "executor/approval/options.h"
+#include "executor/approvald/options.h"
 
 struct options options;
 
@@ -8,7 +8,7 @@ const struct setting options_table[] = {
 /* clang-format off */
 #define SETTING(name, kind, fallback, low, high, also, doc) \
 	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
-#include "executor/approval/options.def"
+#include "executor/approvald/options.def"
 	/* clang-format on */
 	{ 0 },
 };

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grant.h - which approvals a run has. */
+#pragma once
+
+#include "common/bus/bus.h"
+
+/* The approvals in force for the caller.  One for a single run is used by the reply: it is durable
+ * before the reply that no later run has it. */
+int grant_on_grants(struct call *, void *request, struct err *);
