@@ -44,6 +44,7 @@ struct scene {
 	int box, heard, leash;
 	pid_t between, server;
 	gnutls_session_t client;
+	gnutls_certificate_credentials_t trusted;
 	int greeted;
 	char got[65536]; /* by the box */
 	bool cut;
@@ -162,9 +163,9 @@ static void
 hello(struct scene *scene)
 {
 	const char *asked = scene->asked != NULL ? scene->asked : NAME;
-	gnutls_certificate_credentials_t trusted = trust(ours);
 
-	scene->client = greet(scene->box, GNUTLS_CLIENT, trusted, asked, &scene->greeted);
+	scene->trusted = trust(ours);
+	scene->client = greet(scene->box, GNUTLS_CLIENT, scene->trusted, asked, &scene->greeted);
 }
 
 /* Everything that comes. */
@@ -196,6 +197,7 @@ end(struct scene *scene, char *told, size_t room)
 	told[size] = '\0';
 	close(scene->heard);
 	gnutls_deinit(scene->client);
+	gnutls_certificate_free_credentials(scene->trusted);
 }
 
 static void
@@ -207,11 +209,10 @@ play(struct scene *scene, const char *request, char *told, size_t room)
 		scene->answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 	begin(scene);
 	hello(scene);
-	if (scene->greeted == 0) {
-		assert_int_equal(gnutls_record_send(scene->client, request, strlen(request)),
-		    (ssize_t)strlen(request));
+	/* The other end may have closed it already. */
+	if (scene->greeted == 0 &&
+	    gnutls_record_send(scene->client, request, strlen(request)) == (ssize_t)strlen(request))
 		hear(scene);
-	}
 	end(scene, told, room);
 }
 
@@ -360,6 +361,17 @@ make_authorities(void **state)
 	           : 0;
 }
 
+static int
+free_authorities(void **state)
+{
+	(void)state;
+	gnutls_certificate_free_credentials(front);
+	authority_free(ours);
+	authority_free(theirs);
+	authority_free(others);
+	return 0;
+}
+
 int
 main(void)
 {
@@ -374,5 +386,5 @@ main(void)
 		cmocka_unit_test(test_it_ends_by_itself),
 	};
 
-	return cmocka_run_group_tests(tests, make_authorities, NULL);
+	return cmocka_run_group_tests(tests, make_authorities, free_authorities);
 }
