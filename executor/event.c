@@ -22,7 +22,7 @@ event_record(const struct event_owner *of, struct audit_event event, struct err 
 {
 	event.principal = borrow(of->owner->principal);
 	event.space = borrow(of->owner->namespace);
-	event.namespace = borrow(of->label != NULL ? of->label : of->owner->namespace);
+	event.namespace = borrow(of->namespace != NULL ? of->namespace : of->owner->namespace);
 
 	int status = spool_record(&event, e);
 

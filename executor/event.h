@@ -7,7 +7,7 @@
 /* The owner of an event; points into a call or a session. */
 struct event_owner {
 	const struct owner *owner;
-	const char *label; /* namespace that the caller gave, for the log only; NULL: none */
+	const char *namespace; /* of the run or session; NULL: that of the credentials */
 };
 
 /* Records the event for that owner; the caller keeps its texts.  -1 with unavailable: the event is

@@ -4,6 +4,10 @@
  *
  * Trusts the directory, which the operator made; symlinks must stay in it. Refuses secrets that
  * others can read.
+ *
+ * CZMQ's zcert would take 6 lines instead of 2 to make a pair, derives no public key from a stored
+ * secret, and loads 9 more libraries: a program that only makes a pair takes 4.0 ms of processor
+ * time instead of 2.7.
  */
 #include "common/bus/keys.h"
 

@@ -234,16 +234,16 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
     const struct session *session, struct err *e)
 {
 	const char *profile = session != NULL ? session->profile : NULL;
-	const char *label = ask->namespace != NULL ? ask->namespace
-	                    : session != NULL      ? session->label
-	                                           : NULL;
+	const char *namespace = ask->namespace != NULL ? ask->namespace
+	                        : session != NULL      ? session->namespace
+	                                               : NULL;
 
 	*plan = (struct plan){
 		.capture = ask->capture_output,
 		.contents = ask->contents,
 		.lenient = ask->lenient,
 		.fresh = ask->fresh,
-		.label = label != NULL ? strdup(label) : NULL,
+		.namespace = namespace != NULL ? strdup(namespace) : NULL,
 	};
 	if (read_language(plan, ask->language, session, e) == 0 &&
 	    read_limits(plan, ask, limits, session, e) == 0 &&
@@ -268,7 +268,7 @@ plan_clear(struct plan *plan)
 {
 	blob_clear(&plan->code);
 	policy_clear(&plan->policy);
-	free(plan->label);
+	free(plan->namespace);
 	texts_clear(&plan->secrets);
 	texts_clear(&plan->arguments);
 	texts_clear(&plan->packages);

@@ -29,7 +29,7 @@ struct plan {
 	struct policy policy;
 	bool capture;
 	struct texts domains;  /* that it may reach; none: no network */
-	char *label;           /* the caller's namespace, for the log; or NULL */
+	char *namespace;       /* selects secrets and approvals, and marks events; or NULL */
 	struct texts packages; /* to install first */
 	bool runs_without; /* lines of the code name them: a failure is a note, as in notebooks */
 	struct texts secrets; /* names */

@@ -19,7 +19,8 @@ static int
 name_all(struct run *run, struct err *e)
 {
 	for (size_t i = 0; i < run->plan.secrets.count; i++)
-		if (known_name(run_known(run), run->plan.label, run->plan.secrets.items[i], e) < 0)
+		if (known_name(run_known(run), run->plan.namespace, run->plan.secrets.items[i], e) <
+		    0)
 			return -1;
 	return 0;
 }
@@ -44,7 +45,7 @@ lend(struct run *run)
 	struct vault_reveal request = {
 		.execution_id = run->id,
 		.session_id = session_id(run),
-		.namespace = run->plan.label,
+		.namespace = run->plan.namespace,
 		.names = run->plan.secrets,
 	};
 	struct err e;
@@ -76,7 +77,7 @@ void
 run_borrow(struct run *run, void (*then)(struct run *, const struct err *))
 {
 	struct approval_grants request = {
-		.namespace = run->plan.label,
+		.namespace = run->plan.namespace,
 		.session_id = session_id(run),
 	};
 	struct err e;

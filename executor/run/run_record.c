@@ -10,7 +10,7 @@
 struct event_owner
 run_owner(const struct run *run)
 {
-	return (struct event_owner){ &run->call->owner, run->plan.label };
+	return (struct event_owner){ &run->call->owner, run->plan.namespace };
 }
 
 struct audit_event

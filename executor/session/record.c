@@ -69,7 +69,7 @@ is_whole(const struct record *r)
 {
 	return ends(r->id, sizeof r->id) && ends(r->owner.principal, sizeof r->owner.principal) &&
 	       ends(r->owner.namespace, sizeof r->owner.namespace) &&
-	       ends(r->label, sizeof r->label) && ends(r->profile, sizeof r->profile) &&
+	       ends(r->namespace, sizeof r->namespace) && ends(r->profile, sizeof r->profile) &&
 	       ends(r->domains, sizeof r->domains) && ends(r->language, sizeof r->language) &&
 	       ends(r->environment, sizeof r->environment) && ends(r->parent, sizeof r->parent) &&
 	       r->owner.principal[0] != 0 && r->workspace != 0 && session_id_formed(r->id);

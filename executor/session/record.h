@@ -19,10 +19,10 @@
 struct record {
 	char id[SESSION_ID];
 	struct owner owner;
-	char label[65], profile[129], language[17], environment[33];
+	char namespace[65], profile[129], language[17], environment[33];
 	char name[SESSION_NAME];
 	char domains[DOMAINS_BYTES];
-	char parent[65]; /* "" where the session has none, as for label, profile and domains */
+	char parent[65]; /* "" where the session has none, as for namespace, profile and domains */
 	struct limits limits;
 	uint64_t ttl_ms;
 	int64_t expires_ms; /* of CLOCK_MONOTONIC; 0: in use */

@@ -101,7 +101,7 @@ keep_anew(struct err *e)
 static void
 lose(struct record *r)
 {
-	struct event_owner owner = { &r->owner, r->label[0] != 0 ? r->label : NULL };
+	struct event_owner owner = { &r->owner, r->namespace[0] != 0 ? r->namespace : NULL };
 
 	event_note(&owner,
 	    (struct audit_event){ .event = event_session_killed,

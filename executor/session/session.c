@@ -145,7 +145,7 @@ free_session(struct session *session)
 	package_set_put(session->packages);
 	share_drop(&session->shares[SHARE_WORKSPACES]);
 	share_drop(&session->shares[SHARE_MEMORY]);
-	free(session->label);
+	free(session->namespace);
 	free(session->name);
 	free(session->profile);
 	free(session->domains);
@@ -407,7 +407,7 @@ session_new(const struct call *call, const struct session_wish *wish, struct err
 	memcpy(session->shares, shares, sizeof shares);
 	session_id_make(&call->owner, session->id);
 	session->owner = call->owner;
-	session->label = copy_or_null(wish->label);
+	session->namespace = copy_or_null(wish->namespace);
 	session->name = copy_or_null(wish->name);
 	session->profile = copy_or_null(wish->profile);
 	session->domains = copy_or_null(wish->domains);
@@ -578,5 +578,5 @@ session_first(void)
 struct event_owner
 session_owner(const struct session *session)
 {
-	return (struct event_owner){ &session->owner, session->label };
+	return (struct event_owner){ &session->owner, session->namespace };
 }

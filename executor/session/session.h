@@ -14,7 +14,7 @@
 
 /* The parameters of a new session; texts are copied. */
 struct session_wish {
-	const char *label, *profile, *name, *domains; /* may be NULL */
+	const char *namespace, *profile, *name, *domains; /* may be NULL */
 	unsigned language;
 	bool typed;
 	uint64_t ttl_s;

@@ -17,7 +17,7 @@ static bool
 write_texts(struct record *r, const struct session *session)
 {
 	return record_text(r->id, sizeof r->id, session->id) &&
-	       record_text(r->label, sizeof r->label, session->label) &&
+	       record_text(r->namespace, sizeof r->namespace, session->namespace) &&
 	       record_text(r->name, sizeof r->name, session->name) &&
 	       record_text(r->profile, sizeof r->profile, session->profile) &&
 	       record_text(r->domains, sizeof r->domains, session->domains) &&
@@ -80,7 +80,7 @@ session_record_read(struct record *r, struct err *e)
 	must(session != NULL);
 	*session = (struct session){
 		.owner = r->owner,
-		.label = copy_or_null(r->label),
+		.namespace = copy_or_null(r->namespace),
 		.name = copy_or_null(r->name),
 		.profile = copy_or_null(r->profile),
 		.domains = copy_or_null(r->domains),

@@ -40,7 +40,7 @@ struct session_use {
 struct session {
 	char id[SESSION_ID];
 	struct owner owner;
-	char *label;       /* NULL: none */
+	char *namespace;   /* NULL: none */
 	char *name;        /* that the client chose; NULL: none */
 	char *profile;     /* NULL: the server's default */
 	char *domains;     /* of its calls' networks (run/domains.h); NULL: no list */

@@ -38,8 +38,8 @@ add_variables(struct state *reply, const struct session *session, struct err *e)
 }
 
 static int
-fill(struct state *reply, const struct call *call, const struct session *session, const char *label,
-    struct err *e)
+fill(struct state *reply, const struct call *call, const struct session *session,
+    const char *namespace, struct err *e)
 {
 	const struct limits *limits = session != NULL ? &session->limits : &limits_default;
 
@@ -52,7 +52,7 @@ fill(struct state *reply, const struct call *call, const struct session *session
 	     *pair != NULL; pair++)
 		if (texts_add(&reply->environment, *pair) < 0)
 			return err_sys(e, "environment");
-	return session_tools_report(call, label, &reply->sessions, e);
+	return session_tools_report(call, namespace, &reply->sessions, e);
 }
 
 int

@@ -41,10 +41,11 @@ is_busy(const struct session *session)
 }
 
 int
-session_tools_report(const struct call *call, const char *label, void *list, struct err *e)
+session_tools_report(const struct call *call, const char *namespace, void *list, struct err *e)
 {
 	for (const struct session *s = session_first(); s != NULL; s = s->next) {
-		bool wanted = label == NULL || (s->label != NULL && strcmp(s->label, label) == 0);
+		bool wanted = namespace == NULL ||
+		              (s->namespace != NULL && strcmp(s->namespace, namespace) == 0);
 
 		if (!wanted || !session_is_of(s, call))
 			continue;
@@ -190,7 +191,7 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
     struct err *e)
 {
 	*wish = (struct session_wish){
-		.label = ask->namespace,
+		.namespace = ask->namespace,
 		.profile = ask->profile,
 		.language = language_python,
 		.ttl_s = ask->ttl != 0 ? ask->ttl : options.session_ttl,

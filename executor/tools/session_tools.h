@@ -9,5 +9,5 @@ int session_tools_on_terminate_session(struct call *, void *request, struct err 
 int session_tools_on_sandbox_close_session(struct call *, void *request, struct err *);
 int session_tools_on_bridge_data(struct call *, void *request, struct err *);
 
-/* Appends the caller's sessions to a LIST(session_info); label not NULL: only those with it. */
-int session_tools_report(const struct call *, const char *label, void *list, struct err *);
+/* Appends the caller's sessions to a LIST(session_info); namespace not NULL: only those with it. */
+int session_tools_report(const struct call *, const char *namespace, void *list, struct err *);

@@ -215,11 +215,11 @@ believes_no_other_table(void **state)
 	close(record_make(&e));
 	/* Nor are texts cut short. */
 	r = record_new();
-	assert_false(record_text(r->label, sizeof r->label,
+	assert_false(record_text(r->namespace, sizeof r->namespace,
 	    "0123456789012345678901234567890123456789012345678901234567890123456789"));
-	assert_true(record_text(r->label, sizeof r->label, "abc"));
-	assert_true(record_text(r->label, sizeof r->label, NULL));
-	assert_string_equal(r->label, "");
+	assert_true(record_text(r->namespace, sizeof r->namespace, "abc"));
+	assert_true(record_text(r->namespace, sizeof r->namespace, NULL));
+	assert_string_equal(r->namespace, "");
 }
 
 int
