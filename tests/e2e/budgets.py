@@ -20,7 +20,7 @@ INSTRUCTIONS_BYTES = 2000
 DESCRIPTION_BYTES = 300
 CORE_TOKENS = 12200       # tools/list of the default toolset, including output schemas
 CORE_INPUT_TOKENS = 5210  # the part that every client shows its model: without output schemas
-TOOL_TOKENS = 2890        # of one tool
+TOOL_TOKENS = 2892        # of one tool
 CORE_TOOLS = 20           # some clients refuse more than 40 tools over all servers
 NAME_CHARACTERS = 64      # mcp__cloister__NAME
 
