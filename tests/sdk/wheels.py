@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-SOURCE = os.path.join(ROOT, "gateway", "sdk", "python")
+SOURCE = os.path.join(ROOT, "compose", "sdk", "python")
 SHIM = os.path.join(SOURCE, "shim")
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
 
