@@ -162,6 +162,15 @@ bound_begin(struct bound *bound, const char *run, const struct texts *domains,
 	return 0;
 }
 
+bool
+bound_has(const struct bound *bound, const char *name, uint64_t port)
+{
+	for (size_t i = 0; port == HTTPS && i < bound->names.count; i++)
+		if (strcmp(bound->names.items[i], name) == 0)
+			return true;
+	return false;
+}
+
 void
 bound_drop(struct bound *bound)
 {

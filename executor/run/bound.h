@@ -25,5 +25,7 @@ bool bound_wanted(const struct texts *domains);
  * bound_drop(). */
 int bound_begin(struct bound *, const char *run, const struct texts *domains, const struct owner *,
     void (*then)(void *self, const struct err *e), struct err *);
+/* Does secretd serve connections of the run to that name and port? */
+bool bound_has(const struct bound *, const char *name, uint64_t port);
 /* Closes the run's connections to these names.  then is not called any more. */
 void bound_drop(struct bound *);

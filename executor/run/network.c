@@ -80,6 +80,9 @@ ports_of(const struct texts *domains, uint16_t ports[BOX_PORTS], struct err *e)
 
 /* ---- events ---- */
 
+/* egress does not see what secretd passes on. */
+static char with_credentials[] = "with credentials, bytes are not counted";
+
 /* A program may look up a name that contains a secret, and the log keeps it for ever. */
 static void
 record(const struct network *network, enum event what, const char *name, uint64_t port,
@@ -125,6 +128,8 @@ record_part(const struct network *network, const char *text)
 		return;
 	if (why != NULL)
 		*why++ = '\0';
+	if (used && bound_has(&network->bound, name, port))
+		why = with_credentials;
 	record(network, used ? event_network_used : event_network_refused, name, port,
 	    why != NULL ? why : "");
 }
@@ -393,9 +398,13 @@ record_rest(const struct network *network)
 			record(network, event_network_refused, a->name, a->port, a->refused);
 		if (a->refused != NULL)
 			continue;
-		snprintf(more, sizeof more,
-		    "connections %" PRIu64 ", bytes in %" PRIu64 ", bytes out %" PRIu64,
-		    a->connections, a->bytes_in, a->bytes_out);
+		if (bound_has(&network->bound, a->name, a->port))
+			snprintf(more, sizeof more, "connections %" PRIu64 " %s", a->connections,
+			    with_credentials);
+		else
+			snprintf(more, sizeof more,
+			    "connections %" PRIu64 ", bytes in %" PRIu64 ", bytes out %" PRIu64,
+			    a->connections, a->bytes_in, a->bytes_out);
 		record(network, event_network_used, a->name, a->port, more);
 	}
 	if (network->report.more == 0)

@@ -268,6 +268,16 @@ def test_the_box_does_not_hold_it(cluster, *_):
     assert got == "True True False False False\n", got
 
 
+def test_the_log_says_where_credentials_went(cluster, *_):
+    end = alone(cluster, "import urllib.request\nfor name in %r, %r: urllib.request.urlopen('https://' + name + '/simple/base/', timeout=10)" % (NAME, OTHER))
+    wanted, seen, until = {(NAME + ":443", True), (OTHER + ":443", False)}, set(), time.monotonic() + 10
+    while seen != wanted and time.monotonic() < until:  # the log is written later
+        entries = cluster.call("audit_execution", {"limit": 50})["structuredContent"]["entries"]
+        events = [entry["event"] for entry in entries if entry["event"].get("execution_id") == end["execution_id"]]
+        seen = {(event["detail"].split(" ")[0], "with credentials" in event["detail"]) for event in events if event["event"] == "network.used"}
+    assert end["success"] and seen == wanted, (end, events)
+
+
 def test_no_log_and_no_event_has_it(cluster, *_):
     text = "".join(cluster.log(name) for name in daemons.SERVERS)
     assert PASSWORD not in text and BASIC[6:] not in text
