@@ -10,6 +10,7 @@
  * socket, the endpoints of its edges, and, to read, the directories of credentials and
  * certificates.
  */
+#include "gateway/compat/rest.h"
 #include "gateway/lease.h"
 #include "gateway/mcp/resource/follow.h"
 #include "gateway/mcp/sealed.h"
@@ -17,7 +18,6 @@
 #include "gateway/options.h"
 #include "gateway/rpc/pieces.h"
 #include "gateway/transport/http/http.h"
-#include "gateway/transport/http/rest.h"
 #include "gateway/transport/stdio.h"
 
 #include "common/base/auto.h"

@@ -8,7 +8,7 @@
  */
 #include "gateway/mcp/approval.h"
 
-#include "gateway/mcp/compat/compat.h"
+#include "gateway/compat/compat.h"
 #include "gateway/mcp/elicit.h"
 #include "gateway/mcp/inquire.h"
 #include "gateway/mcp/result.h"

@@ -12,9 +12,9 @@
  */
 #include "gateway/mcp/calls.h"
 
+#include "gateway/compat/compat.h"
 #include "gateway/lease.h"
 #include "gateway/mcp/arguments.h"
-#include "gateway/mcp/compat/compat.h"
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/logging.h"
 #include "gateway/mcp/progress.h"

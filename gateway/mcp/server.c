@@ -4,7 +4,7 @@
  *
  * Sources: 2026-07-28 server/discover; 2025-11-25 basic/lifecycle.
  */
-#include "gateway/mcp/compat/compat.h"
+#include "gateway/compat/compat.h"
 #include "gateway/mcp/handlers.h"
 #include "gateway/mcp/icon.h"
 #include "gateway/mcp/instructions.h"

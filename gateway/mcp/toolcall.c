@@ -13,8 +13,8 @@
 #include "gateway/mcp/inquire.h"
 
 #include "common/credential/scope.h"
+#include "gateway/compat/compat.h"
 #include "gateway/mcp/calls.h"
-#include "gateway/mcp/compat/compat.h"
 #include "gateway/mcp/result.h"
 #include "gateway/mcp/tools.h"
 #include "gateway/options.h"

@@ -2,9 +2,9 @@
 /* tools.c - builds tools/list from schema.def; knows no tool by name. */
 #include "gateway/mcp/tools.h"
 
+#include "gateway/compat/compat.h"
+#include "gateway/compat/offer.h"
 #include "gateway/mcp/advice.h"
-#include "gateway/mcp/compat/compat.h"
-#include "gateway/mcp/compat/offer.h"
 #include "gateway/mcp/icon.h"
 #include "gateway/rpc/write.h"
 

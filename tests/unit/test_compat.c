@@ -3,9 +3,9 @@
  * test_compat.c - each row of compat.def names a tool, arguments and keys that exist, and values
  * that parse; a row with a typing error is found.
  */
-#include "gateway/mcp/compat/convert.h"
-#include "gateway/mcp/compat/offer.h"
-#include "gateway/mcp/compat/place.h"
+#include "gateway/compat/convert.h"
+#include "gateway/compat/offer.h"
+#include "gateway/compat/place.h"
 
 #include "common/base/auto.h"
 

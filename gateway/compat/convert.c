@@ -5,11 +5,11 @@
  * Arguments come from a model, and results contain the output of hostile programs: a value of
  * another kind than expected is left out.
  */
-#include "gateway/mcp/compat/convert.h"
+#include "gateway/compat/convert.h"
 
+#include "gateway/compat/count.h"
+#include "gateway/compat/place.h"
 #include "gateway/mcp/arguments.h"
-#include "gateway/mcp/compat/count.h"
-#include "gateway/mcp/compat/place.h"
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"

@@ -2,7 +2,7 @@
 /* offer.h - the tools of a replaced system, with the schemas of its own arguments. */
 #pragma once
 
-#include "gateway/mcp/compat/rows.h"
+#include "gateway/compat/rows.h"
 #include "gateway/mcp/revision.h"
 
 /* The tool of that name, or NULL. */

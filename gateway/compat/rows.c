@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rows.c - common/table/compat.def as arrays; no code. */
-#include "gateway/mcp/compat/rows.h"
+#include "gateway/compat/rows.h"
 
-#include "gateway/mcp/compat/convert.h"
+#include "gateway/compat/convert.h"
 
 const char rows_needed[] = "needed";
 

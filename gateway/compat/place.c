@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place.c - follows the names of a place; the places are of compat.def, the values anybody's. */
-#include "gateway/mcp/compat/place.h"
+#include "gateway/compat/place.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* convert.h - the conversions that rows of compat.def name. */
 #pragma once
 
-#include "gateway/mcp/compat/call.h"
+#include "gateway/compat/call.h"
 
 /* ---- of any value ---- */
 call_convert convert_same;  /* containers are copied */

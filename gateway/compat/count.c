@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* count.c - counts and recent times of calls, a row for each tool. */
-#include "gateway/mcp/compat/count.h"
+#include "gateway/compat/count.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* offer.c - JSON Schema of TAKE rows, and its check; arguments come from a model. */
-#include "gateway/mcp/compat/offer.h"
+#include "gateway/compat/offer.h"
 
 #include "gateway/rpc/write.h"
 

@@ -5,13 +5,13 @@
  * Trusts the rows.  The client, which passes on what a model wrote, may send anything; an unknown
  * argument is ignored, as in the replaced systems, and logged.
  */
-#include "gateway/mcp/compat/compat.h"
+#include "gateway/compat/compat.h"
 
+#include "gateway/compat/convert.h"
+#include "gateway/compat/count.h"
+#include "gateway/compat/offer.h"
+#include "gateway/compat/place.h"
 #include "gateway/mcp/advice.h"
-#include "gateway/mcp/compat/convert.h"
-#include "gateway/mcp/compat/count.h"
-#include "gateway/mcp/compat/offer.h"
-#include "gateway/mcp/compat/place.h"
 #include "gateway/rpc/jsonrpc.h"
 #include "gateway/rpc/write.h"
 

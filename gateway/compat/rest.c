@@ -5,9 +5,9 @@
  * Trusts nothing in the request: the message is checked as one of /mcp is.  The answer is the
  * gateway's own, with the output of hostile programs in it.
  */
-#include "gateway/transport/http/rest.h"
+#include "gateway/compat/rest.h"
 
-#include "gateway/mcp/compat/compat.h"
+#include "gateway/compat/compat.h"
 #include "gateway/mcp/dispatch.h"
 #include "gateway/options.h"
 #include "gateway/rpc/write.h"
@@ -170,7 +170,7 @@ write_health(const struct http_request *r, json_t *value)
 static const struct rest_route routes[] = {
 #define ROUTE(method, path, call, from, read, write, list, doc) \
 	{ method, path, call, from, read_##read, write_##write, list, doc },
-#include "gateway/transport/http/rest.def"
+#include "gateway/compat/rest.def"
 };
 
 static const struct {
@@ -178,7 +178,7 @@ static const struct {
 	unsigned status;
 } statuses[] = {
 #define STATUS(code, status) { ERR_##code, status },
-#include "gateway/transport/http/rest.def"
+#include "gateway/compat/rest.def"
 };
 /* clang-format on */
 

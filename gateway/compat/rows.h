@@ -2,7 +2,7 @@
 /* rows.h - the rows of common/table/compat.def, as data. */
 #pragma once
 
-#include "gateway/mcp/compat/call.h"
+#include "gateway/compat/call.h"
 
 #include "common/base/err.h"
 #include "common/table/schema.h"

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "gateway/mcp/compat/rows.h"
+#include "gateway/compat/rows.h"
 #include "gateway/mcp/method.h"
 #include "gateway/mcp/result.h"
 
