@@ -43,7 +43,9 @@ static void
 check_taken(const struct order *o, size_t nfds)
 {
 	must(o->kind >= ORDER_WORKSPACE && o->kind <= ORDER_CLEAR);
-	must(nfds == (o->kind == ORDER_PROGRAM ? 3 : o->kind == ORDER_FILE_HELPER ? 1 : 0));
+	bool one = o->kind == ORDER_FILE_HELPER || o->kind == ORDER_TRUST;
+
+	must(nfds == (o->kind == ORDER_PROGRAM ? 3 : one ? 1 : 0));
 	if (o->kind == ORDER_CLEAR)
 		return;
 	must(is_id(o->id) && o->container < CONTAINER_COUNT && o->adopt <= 1);
@@ -52,8 +54,10 @@ check_taken(const struct order *o, size_t nfds)
 	if (o->kind == ORDER_PROGRAM)
 		must(is_id(o->box) && o->runtime < ORDER_MAX_RUNTIMES &&
 		     o->zygote <= ORDER_MAX_ZYGOTES && o->alone <= 1);
+	if (o->kind == ORDER_LISTEN || o->kind == ORDER_MOUNT || o->kind == ORDER_TRUST)
+		must(is_id(o->box));
 	if (o->kind == ORDER_SIGNAL)
-		must(o->signal == SIGINT || o->signal == SIGKILL);
+		must(o->signal == SIGINT || o->signal == SIGURG || o->signal == SIGKILL);
 	check_limits(o);
 }
 
