@@ -9,7 +9,7 @@
 
 #include "executor/environment.h"
 #include "executor/options.h"
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"

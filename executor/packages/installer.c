@@ -10,7 +10,7 @@
 
 #include "executor/options.h"
 #include "executor/run/limits.h"
-#include "executor/run/network.h"
+#include "executor/run/network/network.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
 #include "executor/sandbox/workspace.h"

@@ -14,7 +14,7 @@
 #include "executor/packages/lock.h"
 #include "executor/sandbox/workspace.h"
 
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "common/base/auto.h"
 #include "common/base/hash.h"

@@ -17,7 +17,7 @@
 
 #include "executor/inquiry.h"
 #include "executor/options.h"
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "common/base/auto.h"
 

@@ -13,7 +13,7 @@
 #include "executor/guest/protocol.h"
 #include "executor/options.h"
 #include "executor/run/container.h"
-#include "executor/run/domains.h"
+#include "executor/run/network/domains.h"
 #include "executor/run/pip_lines.h"
 #include "executor/run/pool.h"
 #include "executor/run/typescript.h"

@@ -4,8 +4,8 @@
 
 #include "common/base/hash.h"
 
+#include "executor/run/check/policy.h"
 #include "executor/run/limits.h"
-#include "executor/run/policy.h"
 #include "executor/session/session.h"
 
 struct plan_file {

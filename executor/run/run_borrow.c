@@ -3,7 +3,7 @@
  * and secrets.  Trusts approvald for what a person allowed, and the vault for the values. */
 #include "executor/run/run_inner.h"
 
-#include "executor/run/domains.h"
+#include "executor/run/network/domains.h"
 #include "executor/run/secrets.h"
 
 /* Borrowed for a request. */

@@ -7,7 +7,7 @@
 #include "executor/metrics.h"
 #include "executor/packages/install.h"
 #include "executor/redact/known.h"
-#include "executor/run/network.h"
+#include "executor/run/network/network.h"
 #include "executor/run/outcome/changes.h"
 #include "executor/run/plan.h"
 #include "executor/run/pool.h"

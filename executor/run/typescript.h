@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "executor/run/policy.h"
+#include "executor/run/check/policy.h"
 #include "executor/session/session.h"
 
 /* invalid_argument: the policy has rules, which need a syntax tree of JavaScript. */

@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "executor/run/domains.h"
 #include "executor/run/limits.h"
+#include "executor/run/network/domains.h"
 #include "executor/session/session_id.h"
 
 #include "common/base/owner.h"

@@ -43,7 +43,7 @@ struct session {
 	char *namespace;   /* NULL: none */
 	char *name;        /* that the client chose; NULL: none */
 	char *profile;     /* NULL: the server's default */
-	char *domains;     /* of its calls' networks (run/domains.h); NULL: no list */
+	char *domains;     /* of its calls' networks (run/network/domains.h); NULL: no list */
 	unsigned language; /* of calls that name none; see runtime.h */
 	bool typed;        /* and that is TypeScript */
 	struct limits limits;

@@ -8,7 +8,7 @@
 #include "executor/tools/check_tools.h"
 
 #include "executor/options.h"
-#include "executor/run/check.h"
+#include "executor/run/check/check.h"
 #include "executor/run/limits.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"

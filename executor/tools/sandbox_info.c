@@ -3,8 +3,8 @@
 #include "executor/tools/sandbox_info.h"
 
 #include "executor/inquiry.h"
+#include "executor/run/check/policy.h"
 #include "executor/run/container.h"
-#include "executor/run/policy.h"
 #include "executor/sandbox/box.h"
 #include "executor/sandbox/builder.h"
 #include "executor/session/resume.h"

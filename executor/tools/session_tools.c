@@ -6,9 +6,9 @@
 #include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/packages/install.h"
-#include "executor/run/domains.h"
+#include "executor/run/check/policy.h"
+#include "executor/run/network/domains.h"
 #include "executor/run/own_limits.h"
-#include "executor/run/policy.h"
 #include "executor/runtime.h"
 
 #include "common/base/auto.h"

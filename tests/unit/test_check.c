@@ -3,7 +3,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
-#include "executor/run/check.h"
+#include "executor/run/check/check.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
 #include "executor/tools/check_tools.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_domains.c - the form of a domain, groups, and the lists of operator, session, call. */
-#include "executor/run/domains.h"
+#include "executor/run/network/domains.h"
 
 #include "executor/options.h"
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "common/base/auto.h"
 #include "common/base/domain.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_index_hosts.c - indexes out of the configuration of pip, npm and apt below a directory. */
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "tests/unit/scratch.h"
 

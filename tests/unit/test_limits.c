@@ -3,8 +3,8 @@
 #include "fake.h"
 
 #include "executor/options.h"
+#include "executor/run/check/policy.h"
 #include "executor/run/limits.h"
-#include "executor/run/policy.h"
 
 #include "common/base/auto.h"
 

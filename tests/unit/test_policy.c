@@ -4,7 +4,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
-#include "executor/run/policy.h"
+#include "executor/run/check/policy.h"
 
 #include "common/base/auto.h"
 

@@ -46,7 +46,7 @@ def table(name):
 
 
 def guard():
-    """That of imports.py with what executor/run/policy.c sends it under strict and basic."""
+    """That of imports.py with what executor/run/check/policy.c sends it under strict and basic."""
     scope = {"__name__": "imports.py"}
     with open(os.path.join(ROOT, "executor", "guest", "python", "imports.py"), encoding="utf-8") as file:
         exec(compile(file.read(), "imports.py", "exec"), scope)

@@ -4,7 +4,7 @@
 #include "fake.h"
 
 #include "executor/options.h"
-#include "executor/run/verdicts.h"
+#include "executor/run/check/verdicts.h"
 
 #include "common/base/auto.h"
 

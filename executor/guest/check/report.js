@@ -2,7 +2,7 @@
 /*
  * report.js - the report on checked code, within the bounds of schema.def, and its form on the wire.
  *
- * The executor trusts none of it: it decodes the bytes like a message of the bus (executor/run/check.c).
+ * The executor trusts none of it: it decodes the bytes like a message of the bus (executor/run/check/check.c).
  */
 'use strict';
 

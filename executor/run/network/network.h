@@ -6,7 +6,7 @@
 
 #include "executor/event.h"
 #include "executor/redact/known.h"
-#include "executor/run/bound.h"
+#include "executor/run/network/bound.h"
 #include "executor/sandbox/sandbox.h"
 
 /* Asks approvald; as bus_ask().  The texts of the request are borrowed. */

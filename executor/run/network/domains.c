@@ -5,10 +5,10 @@
  * Trusts the operator's list and the configuration of package indexes.  A list of a client is only
  * accepted if something else allows each of its entries.
  */
-#include "executor/run/domains.h"
+#include "executor/run/network/domains.h"
 
 #include "executor/options.h"
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "common/base/auto.h"
 #include "common/base/domain.h"
@@ -31,7 +31,7 @@ static const struct group {
 /* clang-format off */
 #define INDEX(name) { #name, NULL, INDEX_##name },
 #define HOSTS(name, hosts) { #name, hosts, INDEX_COUNT },
-#include "executor/run/domain_groups.def"
+#include "executor/run/network/domain_groups.def"
 	/* clang-format on */
 };
 

@@ -6,7 +6,7 @@
  * this looks for that.  Users and passwords in URLs are dropped here, so that they cannot get into
  * a box.  Trusts the operator, who wrote these files, and not that they are well-formed.
  */
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "common/base/auto.h"
 #include "common/base/domain.h"
@@ -43,7 +43,7 @@ static const struct source {
 #define VARIABLE(index, use, name) { INDEX_##index, SOURCE_VARIABLE, use, name, "" },
 #define FILES(index, use, pattern, key) { INDEX_##index, SOURCE_FILES, use, pattern, key },
 #define BUILT_IN(index, pattern, after) { INDEX_##index, SOURCE_BUILT_IN, MAIN, pattern, after },
-#include "executor/run/index_hosts.def"
+#include "executor/run/network/index_hosts.def"
 	/* clang-format on */
 };
 

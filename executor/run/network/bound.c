@@ -3,10 +3,10 @@
  * bound.c - a request that is open as long as the network of its run.  Trusts secretd for the names
  * and the certificate, whose authority it alone has.
  */
-#include "executor/run/bound.h"
+#include "executor/run/network/bound.h"
 
-#include "executor/run/domains.h"
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/domains.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "common/base/auto.h"
 #include "common/base/domain.h"

@@ -9,7 +9,7 @@
  *
  * The box has the default limits, so that one of the pool can be taken.
  */
-#include "executor/run/check.h"
+#include "executor/run/check/check.h"
 
 #include "executor/run/limits.h"
 #include "executor/run/pool.h"

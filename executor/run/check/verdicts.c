@@ -5,7 +5,7 @@
  *
  * Trusts SHA-256: two programs with the same hash would share a verdict.
  */
-#include "executor/run/verdicts.h"
+#include "executor/run/check/verdicts.h"
 
 #include "executor/options.h"
 

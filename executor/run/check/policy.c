@@ -4,10 +4,10 @@
  *
  * Trusts the validator only for its verdict: it parses hostile code and may be wrong.
  */
-#include "executor/run/policy.h"
+#include "executor/run/check/policy.h"
 
 #include "executor/options.h"
-#include "executor/run/check.h"
+#include "executor/run/check/check.h"
 #include "executor/runtime.h"
 
 #include "common/base/auto.h"

@@ -4,12 +4,12 @@
  *
  * Trusts the operator's configuration of pip and npm, of which it takes the URLs (index_hosts.h).
  */
-#include "executor/run/user_base.h"
+#include "executor/run/network/user_base.h"
 
 #include "executor/builder/trust.h"
 #include "executor/builder/user_base.h"
-#include "executor/run/domains.h"
-#include "executor/run/index_hosts.h"
+#include "executor/run/network/domains.h"
+#include "executor/run/network/index_hosts.h"
 
 #include "common/base/auto.h"
 

@@ -14,7 +14,7 @@
  *
  * Trusts egress only for what it reports.
  */
-#include "executor/run/network.h"
+#include "executor/run/network/network.h"
 
 #include "executor/sandbox/box_listen.h"
 
