@@ -28,14 +28,17 @@ READ, MAKE, SET, WIPE, RUN = "reads", "makes", "sets", "wipes", "runs"
 # readOnlyHint, destructiveHint, idempotentHint; no tool has a network, so openWorldHint is false.
 HINTS = {READ: (True, False, True), MAKE: (False, False, False), SET: (False, False, True), WIPE: (False, True, True),
          RUN: (False, True, False)}
-# The effect of each tool. A tool that may replace or delete existing data is WIPE.
-KINDS = {"execute_code": RUN, "run_sandbox_code": RUN, "sandbox_run_python": RUN, "create_session": MAKE, "terminate_session": WIPE,
-         "sandbox_close_session": WIPE, "bridge_data": WIPE, "sandbox_upload_file": WIPE, "sandbox_read_artifact": READ,
-         "sandbox_list_artifacts": READ, "get_artifacts": READ, "list_runtimes": READ, "get_sandbox_info": READ,
-         "set_resource_limits": SET, "sandbox_stats": READ, "inspect_state": READ, "create_state_snapshot": MAKE,
-         "restore_state_snapshot": WIPE, "list_state_snapshots": READ, "delete_state_snapshot": WIPE, "validate_code": READ,
-         "validate_csv_data": READ, "validate_json_data": READ,
-         "install_package": MAKE, "audit_execution": READ, "follow_events": READ, "request_egress": MAKE}
+# What the words of a tool's name promise. A tool that may replace or delete existing data is WIPE.
+WORDS = {READ: {"get", "list", "read", "inspect", "stats", "validate", "audit", "follow"}, SET: {"set"},
+         WIPE: {"delete", "terminate", "close", "restore", "upload", "bridge"}}
+
+
+def kind_of(tool):
+    """What a tool must be, by its name and by whether it takes code to run; a name without such a word makes something."""
+    words = set(tool["name"].split("_"))
+    kind = next((kind for kind, told in WORDS.items() if told & words), MAKE)
+    return RUN if kind == MAKE and "code" in tool["inputSchema"]["properties"] else kind
+
 
 
 class Told:
@@ -119,17 +122,17 @@ def test_the_default_toolset_costs_little(cluster):
 def test_what_runs_code_says_what_holds_it(cluster):
     """A model or a scanner that looks for dangerous tools reads only the description."""
     for tool in Told(cluster, "--toolsets=all").tools:
-        if KINDS[tool["name"]] == RUN:
+        if kind_of(tool) == RUN:
             for fact in ("kernel-isolated", "no network", "30 s", "512 MB"):
                 assert fact in tool["description"], (tool["name"], fact)
 
 
 def test_hints_are_explicit_and_right(cluster):
     tools = Told(cluster, "--toolsets=all").tools
-    assert {tool["name"] for tool in tools} == set(KINDS)
+    assert {kind_of(tool) for tool in tools} == set(HINTS)
     for tool in tools:
         hints = tool["annotations"]
-        read_only, destructive, idempotent = HINTS[KINDS[tool["name"]]]
+        read_only, destructive, idempotent = HINTS[kind_of(tool)]
         assert (hints["readOnlyHint"], hints["destructiveHint"], hints["idempotentHint"], hints["openWorldHint"]) == (
             read_only, destructive, idempotent, False), (tool["name"], hints)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds of the fuzzers: seeds.py GOLDEN DIRECTORY writes a directory of inputs for each, and a dictionary of the table's words.
 
-The samples of golden.txt are in the order of the table, so the n-th message is number n of enum msg_id.
+The samples, of test_golden --print, are in the order of the table, so the n-th message is number n of enum msg_id.
 """
 import contextlib
 import json
@@ -149,10 +149,10 @@ def client_hello(name):
     return sent.read()
 
 
-def samples(golden):
+def samples(printed):
     """(message, number, body, frames, JSON) of each."""
     names = []
-    for block in golden.read_text().split("\n\t"):
+    for block in printed.read_text().split("\n\t"):
         for line in block.split("\n"):
             what, _, rest = line.partition(" ")
             if what == "body":
@@ -176,14 +176,14 @@ def words(value):
             yield from words(inner)
 
 
-def main(golden, directory):
+def main(printed, directory):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "file_frame": [], "chain": [], "code": [],
               "manifest": [], "methods": [], "token": [], "headers": [], "bus_message": [],
               "csv": [b"a,b\r\n1,\"x \"\"y\"\"\"\r\n", b"\xef\xbb\xbfa;b\n2026-01-31;1.5\n", b"\"a\nb\"\t1\r2\t3"],
               "schema": [b"1e400", b"[-0.12345678901234567, 18446744073709551616, 9007199254740993.0e-3]", b'{"a": [1e999999999, 0.1]}',
                          b'{"multipleOf": 18446744073709551617}\x00123456789012345678901234567890e30', b'{"maximum": 1e400, "enum": [1e-400]}\x001e401']}
     known = set()
-    for message, number, body, frames, text in samples(pathlib.Path(golden)):
+    for message, number, body, frames, text in samples(pathlib.Path(printed)):
         head = bytes([number - 1, len(frames)])
         inputs["wire"].append(head + b"".join(len(f).to_bytes(2, "little") + f for f in frames) + body)
         inputs["json"].append(bytes([number - 1]) + text.encode())
