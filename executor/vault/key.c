@@ -170,6 +170,13 @@ key_of_memory(void)
 	return keys.at[KEY_MAX];
 }
 
+void
+key_undo(void)
+{
+	memcpy(keys.at[0], keys.at[1], KEY_BYTES);
+	keys.count = 1;
+}
+
 int
 key_renew(struct err *e)
 {
@@ -180,14 +187,10 @@ key_renew(struct err *e)
 	memmove(keys.at[1], keys.at[0], KEY_BYTES);
 	randombytes_buf(keys.at[0], KEY_BYTES);
 	keys.count = 2;
-	return save(e);
-}
-
-void
-key_undo(void)
-{
-	memcpy(keys.at[0], keys.at[1], KEY_BYTES);
-	keys.count = 1;
+	if (save(e) == 0)
+		return 0;
+	key_undo();
+	return -1;
 }
 
 int

@@ -27,7 +27,8 @@ int key_start(int state, bool sealed_exists, struct err *);
 const uint8_t *key_at(size_t i);
 /* A random key of this process, for what it only keeps in memory. */
 const uint8_t *key_of_memory(void);
-/* Puts a new key before the others and stores them. denied: the operator gave the key. */
+/* Puts a new key before the others and stores them. denied: the operator gave the key. -1: the old
+ * one seals as before. */
 int key_renew(struct err *);
 /* Seals with the key before that one again. Both stay in the file, because the disk may have
  * either state. */
