@@ -113,18 +113,18 @@ int
 environment_each(const char *namespace, int (*see)(void *self, const char *name, struct err *),
     void *self, struct err *e)
 {
-	for (int plain = 0; plain < 2; plain++) {
-		char prefix[MAX_VARIABLE];
-		const struct name none = { .namespace = namespace, .name = "" };
+	const struct name none = { .namespace = namespace, .name = "" };
+	char given[MAX_VARIABLE], plain[MAX_VARIABLE];
 
-		variable_of(prefix, &none, plain == 1);
-		for (size_t i = 0; i < found.count; i++) {
-			const char *name = found.all[i].name;
+	variable_of(given, &none, false);
+	variable_of(plain, &none, true);
+	for (size_t i = 0; i < found.count; i++) {
+		const char *name = found.all[i].name;
+		size_t size = strlen(given); /* that of the other, too */
 
-			if (strncmp(name, prefix, strlen(prefix)) == 0 &&
-			    see(self, name + strlen(prefix), e) < 0)
-				return -1;
-		}
+		if ((strncmp(name, given, size) == 0 || strncmp(name, plain, size) == 0) &&
+		    see(self, name + size, e) < 0)
+			return -1;
 	}
 	return 0;
 }
