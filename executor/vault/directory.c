@@ -41,6 +41,14 @@ path_of(char path[MAX_PATH], const char *namespace, const char *name, int number
 	return number == 0 || strcmp(namespace, "default") == 0;
 }
 
+static bool
+is_directory(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static int
 load(const char *path, struct blob *value, struct err *e)
 {
@@ -48,6 +56,8 @@ load(const char *path, struct blob *value, struct err *e)
 
 	if (fd < 0)
 		return e->sys == ENOENT || e->sys == ENOTDIR || e->code == ERR_not_found ? 0 : -1;
+	if (is_directory(fd)) /* a namespace */
+		return 0;
 	if (fdio_load_open(fd, path, NAME_MAX_VALUE + 1, value, e) < 0)
 		return -1;
 	if (value->size > 0 && ((char *)value->data)[value->size - 1] == '\n')
