@@ -123,10 +123,12 @@ vault_on_vault_delete(struct call *call, void *request, struct err *e)
 	struct nothing reply = { .ok = true };
 	struct name name;
 
-	if (name_read(&name, &call->owner, ask->namespace, ask->name, e) < 0 ||
-	    store_delete(&name, e) < 0)
+	if (name_read(&name, &call->owner, ask->namespace, ask->name, e) < 0)
 		return -1;
-	if (record_change(call, &name, "was deleted", e) < 0)
+	/* As in put(); of a secret that does not exist, store_delete() says so. */
+	if (store_find(&name) != NULL && record_change(call, &name, "is deleted", e) < 0)
+		return -1;
+	if (store_delete(&name, e) < 0)
 		return -1;
 	call_reply(call, &reply);
 	return 0;
@@ -140,11 +142,12 @@ vault_on_vault_rekey(struct call *call, void *request, struct err *e)
 	(void)request;
 	if (!name_is_operator(call->owner.principal))
 		return err_set(e, ERR_denied, "only principals of the setting operators may rekey");
-	if (backend_can_store(e) < 0 || store_rekey(e) < 0 ||
+	if (backend_can_store(e) < 0 ||
 	    record(call,
 		(struct audit_event){ .event = event_vault_changed,
-		    .detail = (char *)(uintptr_t) "all secrets were sealed with a new key" },
-		e) < 0)
+		    .detail = (char *)(uintptr_t) "all secrets are sealed with a new key" },
+		e) < 0 ||
+	    store_rekey(e) < 0)
 		return -1;
 	call_reply(call, &reply);
 	return 0;
