@@ -19,18 +19,6 @@ foreach(test files_in files_out file_helpers)
 endforeach()
 target_link_options(test_file_helpers PRIVATE LINKER:--wrap=loop_now_us)
 
-foreach(test address dns hello passed)
-	cloister_test(unit test_egress_${test}.c)
-	cloister_includes(test_egress_${test} tests executor/egress)
-	target_link_libraries(test_egress_${test} PRIVATE egress)
-endforeach()
-foreach(test authority connection credentials echo request)
-	cloister_test(unit test_secretd_${test}.c)
-	cloister_includes(test_secretd_${test} tests executor/secretd)
-	target_link_libraries(test_secretd_${test} PRIVATE secretd)
-endforeach()
-target_link_options(test_egress_passed PRIVATE LINKER:--wrap=handover_open,--wrap=handover_take,--wrap=loop_now_us)
-
 # State that outlives a request.
 foreach(test change consent output redact task task_file)
 	cloister_unit(executor test_${test}.c)
