@@ -192,10 +192,11 @@ answer_on_query(struct call *call, void *request, struct err *e)
 {
 	const struct approval_query *r = request;
 	struct approval items[PAGE];
-	struct approval_list page = answer_page(r->kind, r->cursor, items, in_space, &call->owner);
+	struct approval_list page;
 
 	(void)e;
 	request_sweep(timestamp_ms());
+	page = answer_page(r->kind, r->cursor, items, in_space, &call->owner);
 	call_reply(call, &page);
 	return 0;
 }
