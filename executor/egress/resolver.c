@@ -76,9 +76,11 @@ read_server(char *line)
 
 	if (resolver.server.any.sa_family != 0 || strcmp(word, "nameserver") != 0)
 		return;
-	while ((word = strsep(&rest, " \t\n")) != NULL)
-		if (*word != '\0' && address_read(word, PORT, &resolver.server) < 0)
-			resolver.server = (union address){ 0 };
+	while ((word = strsep(&rest, " \t\n")) != NULL && *word == '\0')
+		;
+	/* What follows the address is a comment. */
+	if (word != NULL && address_read(word, PORT, &resolver.server) < 0)
+		resolver.server = (union address){ 0 };
 }
 
 static void
