@@ -118,12 +118,10 @@ meant(const struct served *network, int sock, const char **name, uint16_t *port)
 	return true;
 }
 
-/* An address that a program made up, or kept from an earlier run.  connect() to no address resets
- * the connection: an orderly end would look like a server that sends nothing. */
+/* An address that a program made up, or kept from an earlier run. */
 static void
 refuse_address(struct served *network, int sock)
 {
-	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 	union address to = { 0 };
 	socklen_t size = sizeof to;
 	char name[INET_ADDRSTRLEN];
@@ -131,7 +129,6 @@ refuse_address(struct served *network, int sock)
 	if (getsockname(sock, &to.any, &size) == 0 && to.any.sa_family == AF_INET &&
 	    inet_ntop(AF_INET, &to.v4.sin_addr, name, sizeof name) != NULL)
 		refuse(network, name, ntohs(to.v4.sin_port), "this address stands for no name");
-	(void)connect(sock, &none, sizeof none);
 }
 
 /* Connections of all runs of that principal. */
@@ -146,23 +143,35 @@ open_of(const char *principal)
 	return n;
 }
 
+/* Why a connection to that name and port is not made; NULL: it is. */
+static const char *
+why_not(const struct served *network, const char *name, uint16_t port)
+{
+	if (!domain_permits(&network->domains, name, port))
+		return "not allowed at this port";
+	if (network->open >= options.max_connections)
+		return "too many connections at once";
+	if (open_of(network->call->owner.principal) >= options.max_connections_each)
+		return "too many connections of all your runs";
+	return NULL;
+}
+
 static void
 take_connection(struct served *network, int accepted)
 {
 	auto_fd int sock = accepted;
-	const char *name;
+	const char *name = NULL, *why;
 	uint16_t port;
 
-	if (!meant(network, sock, &name, &port))
+	if (!meant(network, sock, &name, &port)) {
 		refuse_address(network, sock);
-	else if (!domain_permits(&network->domains, name, port))
-		refuse(network, name, port, "not allowed at this port");
-	else if (network->open >= options.max_connections)
-		refuse(network, name, port, "too many connections at once");
-	else if (open_of(network->call->owner.principal) >= options.max_connections_each)
-		refuse(network, name, port, "too many connections of all your runs");
-	else
+	} else if ((why = why_not(network, name, port)) != NULL) {
+		refuse(network, name, port, why);
+	} else {
 		relay_begin(network, take_fd(&sock), name, port);
+		return;
+	}
+	relay_reset(sock);
 }
 
 static void

@@ -92,11 +92,21 @@ relay_end_all(struct served *network)
 		end_relay(network->relays);
 }
 
+/* connect(2) to no address does it. */
+void
+relay_reset(int sock)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	(void)connect(sock, &none, sizeof none);
+}
+
 /* The program sees a connection that is reset. */
 static void
 refuse(struct relay *r, const char *why)
 {
 	attempt_refuse(&r->network->attempts, r->network->call, r->name, r->port, why);
+	relay_reset(r->inside);
 	end_relay(r);
 }
 
