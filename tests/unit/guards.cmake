@@ -14,7 +14,15 @@ foreach(test key store)
 	target_link_options(test_vault_${test} PRIVATE ${scarce})
 endforeach()
 
-cloister_guard(egress address dns hello passed)
+# Runs, boxes, a DNS server and a server of the test, on loopback.
+set(played_network LINKER:--wrap=call_stream,--wrap=call_reply,--wrap=call_fail,--wrap=passed_take,--wrap=getsockname,--wrap=resolver_ask,--wrap=resolver_cancel)
+cloister_guard(egress address attempt dns hello network passed relay resolver)
+target_link_options(test_egress_attempt PRIVATE LINKER:--wrap=call_stream)
+foreach(test network relay)
+	target_sources(test_egress_${test} PRIVATE played_network.c)
+	target_link_options(test_egress_${test} PRIVATE ${played_network})
+endforeach()
+target_link_options(test_egress_resolver PRIVATE LINKER:--wrap=fopen)
 target_link_options(test_egress_passed PRIVATE LINKER:--wrap=handover_open,--wrap=handover_take,--wrap=loop_now_us)
 
 cloister_guard(secretd authority connection credentials echo request)
