@@ -7,6 +7,7 @@
  * request in the table; the others are a generation number of the slot.
  */
 #include "common/base/auto.h"
+#include "common/bus/bus.h"
 #include "common/bus/inner.h"
 
 #include <errno.h>

@@ -11,6 +11,7 @@
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"
+#include "common/bus/bus.h"
 #include "common/bus/inner.h"
 #include "common/metric/shared.h"
 

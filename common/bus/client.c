@@ -13,6 +13,7 @@
 #include "common/base/fdio.h"
 #include "common/base/log.h"
 #include "common/base/utf8.h"
+#include "common/bus/bus.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"
 #include "common/bus/socket.h"

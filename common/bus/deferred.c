@@ -6,6 +6,7 @@
  * connections, and in total. Failures are small and have a higher bound of their own.
  */
 #include "common/bus/deferred.h"
+#include "common/bus/bus.h"
 
 #include "common/bus/inner.h"
 

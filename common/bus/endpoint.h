@@ -2,7 +2,8 @@
 /* endpoint.h - the endpoints of an edge: directories, their owners, and addresses. */
 #pragma once
 
-#include "common/bus/bus.h"
+#include "common/base/err.h"
+#include "common/bus/config.h"
 
 enum {
 	ENDPOINT_BYTES = 256, /* of an address */

@@ -3,10 +3,13 @@
 #pragma once
 
 #include "common/base/loop.h"
-#include "common/bus/bus.h"
 #include "common/bus/bus_message.h"
+#include "common/bus/config.h"
 #include "common/bus/connection.h"
 #include "common/bus/keys.h"
+
+struct ask;
+struct caller;
 
 enum {
 	BUS_TICK_MS = 500,         /* heartbeats of a server; of a client every second one */
@@ -67,8 +70,6 @@ struct packed bus_pack(enum msg_id, void *msg);
 struct packed bus_pack_failure(const struct err *why);
 
 /* ---- server.c: endpoints and the clients that have sent a hello ---- */
-
-struct caller;
 
 int server_prepare(struct err *);
 int server_start(struct err *);

@@ -3,12 +3,12 @@
  * server.c - the side of an edge that binds: its endpoints and its connected clients.
  *
  * Trusts the kernel and CURVE to identify a client: an ipc endpoint belongs to one edge, and on TCP
- * each message carries the name that ZAP assigned to the key. A routing id only distinguishes
- * connections of the same peer. ZeroMQ does not report that a client disconnected: it is declared
- * lost when a heartbeat cannot be sent, or after five seconds of silence.
+ * each message carries the name that ZAP assigned to the key. A routing id only distinguishes a
+ * peer's connections. A client is lost when it gets no heartbeat, or after five seconds of silence.
  */
 #include "common/base/auto.h"
 #include "common/base/log.h"
+#include "common/bus/bus.h"
 #include "common/bus/deferred.h"
 #include "common/bus/endpoint.h"
 #include "common/bus/inner.h"

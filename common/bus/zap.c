@@ -6,6 +6,7 @@
  * attaches that name to every message of the connection, where bus_message.c reads it.
  */
 #include "common/bus/zap.h"
+#include "common/bus/bus.h"
 
 #include "common/base/auto.h"
 #include "common/bus/inner.h"

@@ -18,6 +18,7 @@
 #include "common/daemon/published.h"
 #include "common/daemon/starter.h"
 #include "common/journal/spool.h"
+#include "common/table/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>

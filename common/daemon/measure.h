@@ -2,7 +2,7 @@
 /* measure.h - sets the gauges that every daemon has (common/metric/metrics.def). */
 #pragma once
 
-#include "common/daemon/daemon.h"
+#include "common/daemon/description.h"
 
 /* Makes the cells of all metrics of this daemon. */
 int measure_open(const struct daemon *, struct err *);

@@ -2,7 +2,8 @@
 /* landlock.h - the part of the jail for paths, ports and signals. */
 #pragma once
 
-#include "common/jail/jail.h"
+#include "common/base/err.h"
+#include "common/jail/rights.h"
 
 /* *in_force: false if the kernel has no Landlock; true after a refusal was observed. */
 int landlock_enter(const struct jail *, bool *in_force, struct err *);

@@ -2,7 +2,7 @@
 /* man.h - manual pages in mdoc(7), printed from the tables of settings and commands. */
 #pragma once
 
-#include "common/table/settings.h"
+#include "common/table/setting.h"
 
 /* cloister-<daemon>(8): the daemon's own settings and the common ones (may be NULL). */
 void man_daemon(const char *daemon, const char *summary, const struct setting *common,

@@ -10,17 +10,7 @@
 #pragma once
 
 #include "common/base/err.h"
-#include "common/table/schema.h"
-
-struct setting {
-	const char *name; /* lower case, underscores */
-	enum kind kind;   /* TEXT char *, UINT uint64_t, REAL double, FLAG bool */
-	void *to;
-	const char *fallback;
-	int64_t low, high; /* of the value, or of the bytes of a TEXT */
-	const char *also;  /* further environment variables, separated by blanks, or NULL */
-	const char *doc;
-};
+#include "common/table/setting.h"
 
 /*
  * Reads all sources into the rows of both tables (NULL-name ended; common may be NULL). Prints and

@@ -2,7 +2,7 @@
 /* settings_table.h - the rows of a program's settings, and how they are printed. */
 #pragma once
 
-#include "common/table/settings.h"
+#include "common/table/setting.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* finding.h - what the rules of a check share. */
 #pragma once
 
-#include "validator/python/rules.h"
+#include "validator/python/program.h"
 
 struct check {
 	const struct program *program;

@@ -5,6 +5,7 @@
  * A help for the model, not a security boundary: text built at run time reaches things that no rule
  * sees here, and the sandbox of the program must hold in any case.
  */
+#include "validator/python/rules.h"
 #include "validator/python/finding.h"
 #include "validator/python/members.h"
 #include "validator/python/protocols.h"

@@ -2,7 +2,7 @@
 /* compile.h - what plan.c, compile.c and compile_ref.c share while a plan is made. */
 #pragma once
 
-#include "validator/schema/plan.h"
+#include "validator/schema/node.h"
 
 struct plan_regex {
 	struct regex *regex;

@@ -4,7 +4,8 @@
 #include "validator/schema/hint.h"
 
 #include "validator/schema/document.h"
-#include "validator/schema/run.h"
+#include "validator/schema/node.h"
+#include "validator/schema/place.h"
 
 #include "common/base/auto.h"
 

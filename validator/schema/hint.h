@@ -2,7 +2,7 @@
 /* hint.h - what to change, where that can be guessed. */
 #pragma once
 
-#include "validator/schema/problem.h"
+#include "validator/schema/facts.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,8 @@
 #include "validator/schema/problem.h"
 
 #include "validator/schema/hint.h"
-#include "validator/schema/run.h"
+#include "validator/schema/node.h"
+#include "validator/schema/place.h"
 #include "validator/schema/uri.h"
 
 #include "common/base/auto.h"

@@ -2,23 +2,11 @@
 /* problem.h - what is wrong with a value, collected within a bound. */
 #pragma once
 
-#include "validator/schema/keyword.h"
+#include "validator/schema/facts.h"
 
 #include "common/table/schema.h"
 
 #include <jansson.h>
-
-struct node;
-struct place;
-
-/* What went wrong, as a rule sees it. */
-struct problem_facts {
-	const struct node *node;
-	enum keyword keyword;
-	const struct place *place;
-	const json_t *value;
-	const char *expected;
-};
 
 struct problems {
 	struct schema_error *items; /* as in the report; owned */

@@ -2,16 +2,9 @@
 /* run.h - one check of a value by a plan, and what its parts share. */
 #pragma once
 
-#include "validator/schema/plan.h"
+#include "validator/schema/node.h"
+#include "validator/schema/place.h"
 #include "validator/schema/problem.h"
-
-/* A value within the checked one; the parts of a path, from the inside to the outside. */
-struct place {
-	const struct place *up; /* NULL: the whole value */
-	const char *key;        /* NULL: an item */
-	size_t index;           /* of the item, or the size of the key */
-	const json_t *of;       /* the object that has the key */
-};
 
 /* Which members or items of a value some keyword has evaluated. */
 struct seen {
