@@ -43,7 +43,7 @@ def faults(tree):
     """The lines that the lints print."""
     said = []
     for lint in LINTS:
-        done = subprocess.run([os.path.join(tree, ".ci", lint)], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([os.path.join(tree, ".ci", lint)], cwd=tree, capture_output=True, text=True, timeout=60, check=False)
         assert "Traceback" not in done.stderr, done.stderr
         if done.returncode != 0:
             said += [line for line in done.stdout.splitlines() if not re.match(r"effects: |\d+ tables, ", line)]
