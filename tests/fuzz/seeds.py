@@ -78,6 +78,16 @@ TOKENS = [
     (4, "https://id.example.com:8/a"), (4, "http://[::1]:80/keys"), (4, "http://localhost@b/"),
 ]
 
+# To the operator's socket; fuzz_operator.c has one request, with that id.
+ORDER = {"kind": "egress", "verdict": "approve", "duration": "once"}
+ORDERS = [{"action": "list", **ORDER}, {"action": "answer", "request_id": "0" * 16, **ORDER},
+          {"action": "answer", "request_id": "0" * 16, **ORDER, "verdict": "revoke"},
+          {"action": "grant", "subject": "*.Example.com:8443", "until": "2027-02-28", **ORDER},
+          {"action": "grant", "subject": "a.test", "namespace": "n", "principal": "p", **ORDER},
+          {"action": "list", "request_id": "0" * 15 + "1", **ORDER}]
+PATTERNS = [("^(a|b)+?c{2,3}$", "abcc"), ("(?<=a{2,}|\\u{1F40D})\\p{Letter}\\1", "aab"), ("[^\\s\\cA-\\x7f[\\b]*", "x"), ("(?<n>.)\\k<n>(?!\\d)", "zz"),
+            ("\\ud83d\\udc0d|(?:)|[]", "\U0001f40d"), ("(*FAIL)|(?R)|\\Qx\\E|(?i)a|\\C", "x")]
+
 # Which of the three of fuzz_headers.c, and its text: a parameter's value, an event's id, a seal.
 HEADERS = [(0, "greet"), (0, "12"), (0, "true"), (0, "=?base64?Z3LDvMOf?="), (0, "=?base64?Z3I?="), (0, "=?BASE64?Z3I=?="),
            (1, "1-2"), (1, "18446744073709551615-0"), (1, "1-"), (2, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), (2, "")]
@@ -141,6 +151,16 @@ def manifest(body):
     return b"clsnap\r\n" + struct.pack("<32s4IQ", b"", 1, *map(len, names), len(body)) + b"".join(names) + body
 
 
+def flattened(body, frames):
+    """A message as wire_flatten() stores it."""
+    return struct.pack(f"={len(frames) + 2}Q", len(frames), len(body), *map(len, frames)) + body + b"".join(frames)
+
+
+def packet(data):
+    """See fuzz_operator.c."""
+    return struct.pack("<H", len(data)) + data
+
+
 def client_hello(name):
     """What OpenSSL sends first."""
     sent = ssl.MemoryBIO()
@@ -178,7 +198,7 @@ def words(value):
 
 def main(printed, directory):
     inputs = {"wire": [], "json": [], "lines": [], "path": [], "guest": [], "file_frame": [], "chain": [], "code": [],
-              "manifest": [], "methods": [], "token": [], "headers": [], "bus_message": [],
+              "manifest": [], "methods": [], "token": [], "headers": [], "bus_message": [], "sealed": [bytes(60)], "operator": [],
               "csv": [b"a,b\r\n1,\"x \"\"y\"\"\"\r\n", b"\xef\xbb\xbfa;b\n2026-01-31;1.5\n", b"\"a\nb\"\t1\r2\t3"],
               "schema": [b"1e400", b"[-0.12345678901234567, 18446744073709551616, 9007199254740993.0e-3]", b'{"a": [1e999999999, 0.1]}',
                          b'{"multipleOf": 18446744073709551617}\x00123456789012345678901234567890e30', b'{"maximum": 1e400, "enum": [1e-400]}\x001e401']}
@@ -193,6 +213,10 @@ def main(printed, directory):
                                  for n, parts in enumerate([[body], [b"me", body, b"b"], [body, b"b", b"", b"c"], [b""]])]
         if message == "audit_event":  # see auditd/record.h
             inputs["chain"].append(bytes([8]) + b"executor" + body)
+        if message == "vault_file":
+            inputs["sealed"].append(b"\1" + flattened(body, frames))
+        if message == "approval_order":
+            inputs["operator"].append(packet(flattened(body, frames)))
         if message == "snapshot_manifest":
             inputs["manifest"].append(manifest(body))
     inputs["manifest"].append(manifest(packed(TREE)))
@@ -224,6 +248,8 @@ def main(printed, directory):
     inputs["netrc"] = [b'machine a.test login me password 12345678\n# more\nmachine b.test password "a\\"b 45678" login x\n',
                        b"default login x", b"macdef y"]
     inputs["echo"] = [b"\3\2abcabx", b"\x01\x01" + b"secret sec ret" * 3]
+    inputs["operator"] += [b"".join(packet(flattened(packed(order), [])) for order in orders) for orders in (ORDERS, ORDERS[:2], ORDERS[3:])]
+    inputs["pattern"] = [pattern.encode() + b"\0" + text.encode() for pattern, text in PATTERNS]
     question = b"\1\2\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1\0\1"
     inputs["dns"] = [question, question[:2] + b"\x81\x80\0\1\0\1" + question[8:] + b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4\1\2\3\4"]
     for name, seeds in inputs.items():
