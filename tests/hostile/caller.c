@@ -2,9 +2,10 @@
 /*
  * caller.c - a compromised daemon that sends arbitrary requests to another one.
  *
- *     caller GATEWAY EXECUTOR RUN SEED COUNT
+ *     caller GATEWAY EXECUTOR RUN SEED COUNT MESSAGE...
  *
- * Most are permitted requests with the least expected content; the others break a rule. Waits
+ * Most are the named requests, which are permitted, with the least expected content; the others
+ * break a rule. Waits
  * until most have been answered, and prints a line with the number of replies.
  */
 #include "tests/hostile/line.h"
@@ -21,7 +22,10 @@ enum {
 };
 
 static struct line line;
-static enum peer server;
+static struct {
+	char **names;
+	size_t count;
+} permitted;
 static size_t answers;
 
 /* Receives replies; false: none arrived for so long. */
@@ -42,17 +46,22 @@ hear(long wait_ms)
 	return true;
 }
 
-/* Usually a message that this server supports; otherwise any. */
+/* Usually a permitted message; otherwise any. */
 static enum msg_id
 choose(struct dice *d)
 {
-	bool any = dice_once(d, 8);
-	enum msg_id m;
+	if (dice_once(d, 8))
+		return (enum msg_id)(1 + dice_below(d, MSG_COUNT - 1));
+	return message_find(permitted.names[dice_below(d, permitted.count)]);
+}
 
-	do
-		m = (enum msg_id)(1 + dice_below(d, MSG_COUNT - 1));
-	while (!any && (messages[m].title == NULL || messages[m].server != server));
-	return m;
+static bool
+are_messages(char **names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (message_find(names[i]) == MSG_none)
+			return false;
+	return count > 0;
 }
 
 static void
@@ -115,17 +124,18 @@ greet_again(struct dice *dice, uint64_t id, const char *daemon)
 int
 main(int argc, char **argv)
 {
-	enum peer self = argc != 6 ? PEER_none : edge_peer_parse(argv[1]);
+	enum peer self = argc < 7 ? PEER_none : edge_peer_parse(argv[1]);
 	const struct edge *edge =
 	    self == PEER_none ? NULL : edge_find(self, edge_peer_parse(argv[2]));
 	struct dice dice = { edge == NULL ? 0 : strtoull(argv[4], NULL, 10) };
 	uint64_t count = edge == NULL ? 0 : strtoull(argv[5], NULL, 10);
 
-	if (edge == NULL) {
-		fprintf(stderr, "usage: caller DAEMON SERVER RUN SEED COUNT\n");
+	if (edge == NULL || !are_messages(argv + 6, (size_t)argc - 6)) {
+		fprintf(stderr, "usage: caller DAEMON SERVER RUN SEED COUNT MESSAGE...\n");
 		return 2;
 	}
-	server = edge->server;
+	permitted.names = argv + 6;
+	permitted.count = (size_t)argc - 6;
 	line_become(argv[3], self);
 	if (line_open(&line, argv[3], edge, self) < 0)
 		return 1;

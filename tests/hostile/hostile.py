@@ -7,6 +7,8 @@
 A seed reproduces a failure if requests come in the same order; it is in the name of each test.
 """
 
+import base64
+import contextlib
 import http.client
 import itertools
 import json
@@ -275,7 +277,7 @@ def test_executor(bin, tests, seed):
                flags={"executor": ["--validator-ms=1000", "--snapshot-ms=1000"]}) as cluster:
         before = beside_workspaces(cluster)
         client = cluster.client(flags=["--toolsets=all"])
-        caller = subprocess.Popen([os.path.join(tests, "caller"), "gateway", "executor", cluster.run, str(seed), "250"], stdout=subprocess.PIPE, text=True)
+        caller = subprocess.Popen([*next(asking(cluster, tests, seed, "executor"))], stdout=subprocess.PIPE, text=True)
         ran = set()
         while caller.poll() is None or len(ran) < 5:
             began = time.monotonic()
@@ -340,51 +342,103 @@ def test_auditd_below_the_bus(bin, tests, seed):
 
 # ---- over TCP ----
 
-CALLED = {"auditd": ("audit_execution", {}), "validator": ("validate_code", {"code": "import os"}),
-          "executor": ("execute_code", {"code": "print(6 * 7)"}), "snapshotd": ("list_state_snapshots", {})}
+NETWORKED = {"code": "import socket; print(socket.gethostbyname('a.test'))", "enable_network": True, "allowed_domains": ["a.test"]}
+# For each daemon a call that needs it, and what the result then has.
+CALLED = {
+    "auditd": ("audit_execution", {}, '"entries"'),
+    "validator": ("validate_code", {"code": "import os"}, '"isError": false'),
+    "executor": ("execute_code", {"code": "print(6 * 7)"}, '"stdout": "42'),
+    "snapshotd": ("list_state_snapshots", {}, '"isError": false'),
+    "vault": ("execute_code", {"code": "import os; print(len(os.environ['KEY']))", "env_secrets": ["KEY"]}, '"stdout": "14'),
+    "secretd": ("execute_code", NETWORKED, '"stdout": "198.18.0.1'),
+    "egress": ("execute_code", NETWORKED, '"stdout": "198.18.0.1'),
+    "approvald": ("request_egress", {"domain": "b.test"}, "approval_required"),
+}
+# They get sockets from the executor, and so only on its own machine.
+FAR = {name: ("execute_code", NETWORKED, "cannot be reached") for name, (_, arguments, _) in CALLED.items() if arguments is NETWORKED}
+FLAGS = {"executor": ["--egress-domains=a.test", "--validator-ms=1000"]}
+ATTACK_S = 1
 
 
-def attacked(cluster, client, name, command):
+def ready_client(cluster):
+    client = cluster.client(flags=["--toolsets=all"])
+    client.request("cloister/vault/add", {"name": "KEY", "value": base64.b64encode(b"a secret value").decode()})
+    return client
+
+
+def attacked(cluster, client, name, command, called=CALLED):
     """It stays available to others, and intact, during the attack."""
+    tool, arguments, wanted = called[name]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as attack:
         try:
-            end, count = time.monotonic() + 2, 0
+            end, count = time.monotonic() + ATTACK_S, 0
             while time.monotonic() < end or count < BESIDE:
-                began, result, count = time.monotonic(), client.call(*CALLED[name]), count + 1
-                assert not result["isError"] and time.monotonic() - began < BESIDE_S, (time.monotonic() - began, result, cluster.log(name)[-500:])
+                began, result, count = time.monotonic(), client.call(tool, arguments), count + 1
+                assert wanted in json.dumps(result) and time.monotonic() - began < BESIDE_S, (name, time.monotonic() - began, result, cluster.log(name)[-500:])
+            assert attack.poll() in (None, 0), (name, command, attack.poll())
         finally:
-            os.killpg(attack.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(attack.pid, signal.SIGKILL)
     well(cluster.log(name), cluster.processes[name], PEAK_MB, 10 * LOG_BYTES)
+
+
+def test_no_list_here_is_stale(bin, tests, seed):
+    """Each tool is called, and each daemon is attacked; the tables say which there are."""
+    with Taken(bin, tests, {}, seed, servers=()) as cluster:
+        client, tools, page = cluster.client(flags=["--toolsets=all"]), set(), {}
+        while page.get("nextCursor", "") is not None:
+            page = client.request("tools/list", {"cursor": page["nextCursor"]} if page else {})
+            tools |= {tool["name"] for tool in page["tools"]}
+            page.setdefault("nextCursor")
+    assert tools == set(CALLS), f"CALLS of taken.py and tools/list differ: {sorted(tools ^ set(CALLS))}"
+    assert set(CALLED) == set(peers.RESIDENT), f"CALLED and peers.def differ: {sorted(set(CALLED) ^ set(peers.RESIDENT))}"
+    silent = [edge for edge in peers.EDGES if edge[1] in CALLED and "auditd" not in edge and not peers.messages_of(*edge)]
+    assert not silent or silent == [("egress", "secretd")], f"edges without a message: {silent}"
 
 
 def test_strangers_over_tcp(bin, tests, seed):
     """From any host in the network: without a key."""
-    with FarTaken(bin, tests, {}, seed) as cluster:
-        client = cluster.client(flags=["--toolsets=all"])
+    with FarTaken(bin, tests, {}, seed, flags=dict(FLAGS)) as cluster:
+        client = ready_client(cluster)
         for name in CALLED:
             for trick in "announce", "noise", "silent":
-                asker = "executor" if name == "snapshotd" else "gateway"
                 where = cluster.place(name).partition(",")[0]
-                attacked(cluster, client, name, [os.path.join(tests, "raw_peer"), name, where, trick, asker])
+                attacked(cluster, client, name, [os.path.join(tests, "raw_peer"), name, where, trick, peers.first_client(name)], {**CALLED, **FAR})
 
 
 def test_announcements(bin, tests, seed):
     """The same by a compromised daemon on the same machine."""
-    with Taken(bin, tests, {}, seed) as cluster:
-        client = cluster.client(flags=["--toolsets=all"])
+    with Taken(bin, tests, {}, seed, flags=dict(FLAGS)) as cluster:
+        client = ready_client(cluster)
         for name in CALLED:
-            asker = "executor" if name == "snapshotd" else "gateway"
-            attacked(cluster, client, name, [os.path.join(tests, "raw_peer"), name, cluster.run, "announce", asker])
+            attacked(cluster, client, name, [os.path.join(tests, "raw_peer"), name, cluster.run, "announce", peers.first_client(name)])
+
+
+def asking(cluster, tests, seed, name):
+    """Each compromised client of that daemon, which asks it what it may and what it may not."""
+    for client, server in peers.EDGES:
+        messages = peers.messages_of(client, server)
+        if server == name and messages:
+            yield [os.path.join(tests, "caller"), client, server, cluster.place(server), str(seed), "250", *messages]
 
 
 def test_keys_that_were_taken(bin, tests, seed):
     """By a server and by a client, each with the key of its daemon."""
-    with FarTaken(bin, tests, {"validator": "", "auditd": ""}, seed, flags={"executor": ["--validator-ms=1000"]}) as cluster:
-        client = cluster.client(flags=["--toolsets=all"])
-        for name in "executor", "snapshotd":
-            asker = "executor" if name == "snapshotd" else "gateway"
-            attacked(cluster, client, name, [os.path.join(tests, "caller"), asker, name, cluster.place(name), str(seed), "250"])
+    with FarTaken(bin, tests, {"validator": "", "auditd": ""}, seed, flags=dict(FLAGS)) as cluster:
+        client = ready_client(cluster)
+        for name in set(CALLED) - set(cluster.taken):
+            for command in asking(cluster, tests, seed, name):
+                attacked(cluster, client, name, command, {**CALLED, **FAR})
         assert client.process.poll() is None
+
+
+def test_clients_of_the_daemons_that_guard(bin, tests, seed):
+    """On one machine, where the kernel says who is who: they have no more than their edges give."""
+    with Taken(bin, tests, {}, seed, flags=dict(FLAGS)) as cluster:
+        client = ready_client(cluster)
+        for name in (peer.name for peer in peers.PEERS.values() if peer.directory.startswith("executor/")):
+            for command in asking(cluster, tests, seed, name):
+                attacked(cluster, client, name, command)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,12 @@ import far  # noqa: E402
 
 SESSION = "sess_1_0123456789abcdef0123456789abcdef"
 SNAPSHOT = "01234567-89ab-4def-8123-456789abcdef"
-# Every tool in the list, with arguments that the gateway accepts.
+# Every tool, with arguments that the gateway accepts; hostile.py compares them with the list.
 CALLS = {
     "execute_code": {"code": "print(1)", "language": "python"},
     "run_sandbox_code": {"code": "print(1)"},
     "sandbox_run_python": {"code": "print(1)"},
+    "install_package": {"packages": ["six"]},
     "create_session": {"ttl": 60},
     "terminate_session": {"session_id": SESSION},
     "sandbox_close_session": {},
@@ -36,7 +37,10 @@ CALLS = {
     "delete_state_snapshot": {"snapshot_id": SNAPSHOT},
     "validate_code": {"code": "import os"},
     "validate_csv_data": {"csv_content": "a,b\n1,2\n"},
+    "validate_json_data": {"data": {"a": 1}, "schema_name_or_dict": {"type": "object"}},
     "audit_execution": {"limit": 5},
+    "follow_events": {"limit": 5},
+    "request_egress": {"domain": "b.test"},
 }
 URIS = ("sandbox://status", "sandbox://logs", f"sandbox://artifacts/{SESSION}/a.txt", f"sandbox://artifacts/{SESSION}",
         f"sandbox://sessions/{SESSION}", f"sandbox://snapshots/{SNAPSHOT}", "sandbox://audit/exec_1")

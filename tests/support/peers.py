@@ -29,3 +29,14 @@ def first_edge(server):
 # In the order of starting.
 def servers_of(client):
     return [name for name in RESIDENT if (client, name) in EDGES]
+
+
+def first_client(server):
+    return next(client for client, name in EDGES if name == server)
+
+
+def messages_of(client, server):
+    """The messages that this client may send to it, as the routes of its main.c list them."""
+    path = os.path.join(TABLES, "..", "..", PEERS[server].directory, "main.c")
+    with open(path, encoding="utf-8") as source:
+        return [name for name, clients in re.findall(r"\{ MSG_(\w+), (FROM[^,]*),", source.read()) if f"FROM({client})" in clients]
