@@ -39,14 +39,21 @@ use(struct approval *a)
 	return false;
 }
 
+/* An end that could not be stored is an end. */
+static bool
+in_force(const struct approval *a, uint64_t now_ms)
+{
+	return a->state == approval_state_approved && now_ms < a->until_ms;
+}
+
 /* A run takes no single use of what it has anyway. */
 static void
-collect(const struct runner *run, bool once, struct approval_list *list)
+collect(const struct runner *run, bool once, uint64_t now_ms, struct approval_list *list)
 {
 	struct approval *a;
 
 	for (size_t i = 0; (a = store_at(i)) != NULL && list->approvals.count < MOST; i++) {
-		if (a->state != approval_state_approved || !runner_has(run, a) ||
+		if (!in_force(a, now_ms) || !runner_has(run, a) ||
 		    (a->duration == approval_duration_once) != once || lists(list, a->subject))
 			continue;
 
@@ -63,11 +70,12 @@ grant_on_grants(struct call *call, void *request, struct err *e)
 		request_namespace(r->namespace, &call->owner), r->session_id };
 	struct approval items[MOST];
 	struct approval_list list = { .approvals = { items, 0 } };
+	uint64_t now_ms = timestamp_ms();
 
 	(void)e;
-	request_sweep(timestamp_ms());
-	collect(&run, false, &list);
-	collect(&run, true, &list);
+	request_sweep(now_ms);
+	collect(&run, false, now_ms, &list);
+	collect(&run, true, now_ms, &list);
 	call_reply(call, &list);
 	return 0;
 }
