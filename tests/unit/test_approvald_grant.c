@@ -159,6 +159,22 @@ a_use_that_cannot_be_stored_is_not_granted(void **unused)
 	assert_string_equal(grants(&asked_ann, NULL, NULL), "b.test a.test");
 }
 
+/* A full disk keeps an approval in its file, and not in force. */
+static void
+what_is_over_is_not_granted_on_a_full_disk(void **unused)
+{
+	(void)unused;
+	approve("a.test", NULL, NULL, approval_duration_namespace);
+	approve("b.test", NULL, NULL, approval_duration_once);
+	asked.now_ms = store_at(0)->until_ms;
+	scarce_room(0, ENOSPC);
+	assert_string_equal(grants(&asked_ann, NULL, NULL), "");
+	scarce_over();
+	assert_int_equal(store_at(0)->state, approval_state_approved);
+	assert_string_equal(grants(&asked_ann, NULL, NULL), "");
+	assert_int_equal(store_at(0)->state, approval_state_expired);
+}
+
 static void
 no_single_use_is_taken_of_what_a_run_has(void **unused)
 {
@@ -185,6 +201,7 @@ main(void)
 		ASKED_TEST(only_what_is_in_force_is_granted),
 		ASKED_TEST(a_single_use_is_durable_before_the_reply),
 		ASKED_TEST(a_use_that_cannot_be_stored_is_not_granted),
+		ASKED_TEST(what_is_over_is_not_granted_on_a_full_disk),
 		ASKED_TEST(no_single_use_is_taken_of_what_a_run_has),
 	};
 

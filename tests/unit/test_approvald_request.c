@@ -108,11 +108,13 @@ an_end_that_cannot_be_recorded_permits_nothing(void **unused)
 	struct approval *a = asked_make(&w);
 	uint64_t late_ms = asked.now_ms + options.approval_timeout_s * 1000;
 	struct reported to;
+	struct err e;
 
 	(void)unused;
 	asked.spool_full = true;
 	request_sweep(late_ms);
 	assert_int_equal(a->state, approval_state_pending);
+	assert_null(request_make(&w, late_ms, &e)); /* a new one has no event, either */
 	request_report(a, late_ms, &to);
 	assert_false(to.report.approved);
 	assert_null(to.report.question);
