@@ -8,7 +8,7 @@ function(cloister_guard library)
 endfunction()
 
 cloister_guard(vault backend cell key name store vault)
-target_link_options(test_vault_vault PRIVATE LINKER:--wrap=spool_record,--wrap=call_reply)
+target_link_options(test_vault_vault PRIVATE LINKER:--wrap=spool_record,--wrap=call_reply,--wrap=sodium_memzero)
 foreach(test key store)
 	target_sources(test_vault_${test} PRIVATE scarce.c)
 	target_link_options(test_vault_${test} PRIVATE ${scarce})

@@ -10,13 +10,15 @@
 
 int __wrap_spool_record(struct audit_event *event, struct err *e);
 void __wrap_call_reply(struct call *call, void *reply);
+void __wrap_sodium_memzero(void *data, size_t size);
+void __real_sodium_memzero(void *data, size_t size);
 
 static struct {
 	bool full; /* the spool */
 	int event;
 	char detail[256];
-	size_t replies;
-	char value[64]; /* of the first secret in the last reply */
+	size_t replies, wiped; /* values that were overwritten */
+	char value[64];        /* of the first secret in the last reply */
 } seen;
 
 static struct call call = { .owner = { "local:1000", "" } };
@@ -41,6 +43,13 @@ __wrap_call_reply(struct call *of, void *reply)
 		snprintf(seen.value, sizeof seen.value, "%.*s",
 		    (int)values->values.items[0].value.size,
 		    (char *)values->values.items[0].value.data);
+}
+
+void
+__wrap_sodium_memzero(void *data, size_t size)
+{
+	seen.wiped += size == strlen("first value") && memcmp(data, "first value", size) == 0;
+	__real_sodium_memzero(data, size);
 }
 
 static int
@@ -125,6 +134,24 @@ each_change_and_each_use_has_its_event(void **unused)
 }
 
 static void
+values_are_overwritten(void **unused)
+{
+	enum err_code code;
+
+	(void)unused;
+	assert_int_equal(add("first value", false), 0);
+	assert_int_equal(seen.wiped, 1);
+	assert_int_equal(add("first value", true), 0);
+	assert_int_equal(seen.wiped, 2);
+	assert_int_equal(reveal(&code), 0);
+	assert_int_equal(seen.wiped, 3);
+	seen.full = true;
+	assert_int_equal(add("first value", true), -1);
+	assert_int_equal(reveal(&code), -1);
+	assert_int_equal(seen.wiped, 5);
+}
+
+static void
 without_an_event_nothing_happens(void **unused)
 {
 	struct vault_rekey nothing = { 0 };
@@ -180,6 +207,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_change_and_each_use_has_its_event),
+		TEST(values_are_overwritten),
 		TEST(without_an_event_nothing_happens),
 		TEST(others_have_other_secrets),
 	};
