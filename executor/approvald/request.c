@@ -47,7 +47,8 @@ is_over(const struct approval *a, uint64_t now_ms)
 }
 
 /* The end of an approval was announced by its own event; a request without an answer is a
- * denial. */
+ * denial.  What cannot be stored ends in memory, and again after a restart: otherwise each sweep
+ * would record it. */
 static void
 expire(struct approval *a)
 {
@@ -55,10 +56,15 @@ expire(struct approval *a)
 	struct err e;
 
 	next.state = approval_state_expired;
-	if ((a->state == approval_state_pending && report(&next, &e) < 0) ||
-	    store_change(a, &next, &e) < 0)
+	if (a->state == approval_state_pending && report(&next, &e) < 0) {
 		log_error("the end of a request is not recorded", LOG_S("request", a->request_id),
 		    LOG_E(&e));
+		return;
+	}
+	if (store_change(a, &next, &e) == 0)
+		return;
+	a->state = approval_state_expired;
+	log_error("the end of a request is not stored", LOG_S("request", a->request_id), LOG_E(&e));
 }
 
 void
