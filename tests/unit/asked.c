@@ -2,6 +2,7 @@
 /* asked.c - implements asked.h. */
 #include "asked.h"
 
+#include "scarce.h"
 #include "scratch.h"
 
 #include "common/base/auto.h"
@@ -73,6 +74,7 @@ int
 asked_tear_down(void **unused)
 {
 	(void)unused;
+	scarce_over();
 	store_close();
 	close(take_fd(&asked.state));
 	return scratch_remove(asked.directory);

@@ -2,8 +2,11 @@
 /* test_approvald_request.c - a person is asked once; what nobody answers is denied. */
 #include "asked.h"
 
+#include "tests/unit/scarce.h"
+
 #include "common/base/auto.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,6 +124,27 @@ an_end_that_cannot_be_recorded_permits_nothing(void **unused)
 	asked.spool_full = false;
 	request_sweep(late_ms);
 	assert_int_equal(a->state, approval_state_expired);
+}
+
+/* It is told once, and not at each sweep. */
+static void
+an_end_that_cannot_be_stored_is_an_end(void **unused)
+{
+	const struct wish w = asked_wish("a.test");
+	struct approval *a = asked_make(&w);
+	uint64_t late_ms = asked.now_ms + options.approval_timeout_s * 1000;
+
+	(void)unused;
+	scarce_room(0, ENOSPC);
+	request_sweep(late_ms);
+	request_sweep(late_ms + 1000);
+	assert_int_equal(a->state, approval_state_expired);
+	assert_int_equal(asked.events, 2);
+	scarce_over();
+	asked_restart();
+	assert_int_equal(store_at(0)->state, approval_state_pending);
+	request_sweep(late_ms);
+	assert_int_equal(store_at(0)->state, approval_state_expired);
 }
 
 static void
@@ -256,6 +280,7 @@ main(void)
 		ASKED_TEST(an_approval_answers_until_its_end),
 		ASKED_TEST(what_nobody_answers_is_denied),
 		ASKED_TEST(an_end_that_cannot_be_recorded_permits_nothing),
+		ASKED_TEST(an_end_that_cannot_be_stored_is_an_end),
 		ASKED_TEST(a_request_without_an_event_is_none),
 		ASKED_TEST(few_requests_of_one_principal_wait),
 		ASKED_TEST(namespaces),
