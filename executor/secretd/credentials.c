@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define SCHEME "Basic "
+#define BEARER "Bearer "
 
 _Static_assert(CREDENTIALS_VALUE >= sizeof SCHEME + sodium_base64_ENCODED_LEN(2 * CREDENTIALS_WORD,
 							sodium_base64_VARIANT_ORIGINAL),
@@ -22,6 +23,7 @@ struct reading {
 	unsigned line;
 	unsigned machine; /* line of the current entry; 0: none */
 	char word[CREDENTIALS_WORD], login[CREDENTIALS_WORD];
+	bool token;               /* the current entry has one, in the place of a password */
 	struct credential *entry; /* the current one, in *to */
 	struct credentials *to;
 };
@@ -104,19 +106,12 @@ next_word(struct reading *r, struct err *e)
 
 /* ---- entries ---- */
 
-/* The header's value is made when both parts are known. */
-static int
-finish(struct reading *r, struct err *e)
+static void
+write_basic(struct reading *r)
 {
 	char both[2 * CREDENTIALS_WORD];
-	size_t login = strlen(r->login), password;
+	size_t login = strlen(r->login), password = strlen(r->entry->password);
 
-	if (r->machine == 0)
-		return 0;
-	if (login == 0 || r->entry->password[0] == '\0')
-		return err_set(e, ERR_invalid_argument, "line %u: this machine has no %s",
-		    r->machine, login == 0 ? "login" : "password");
-	password = strlen(r->entry->password);
 	memcpy(both, r->login, login);
 	both[login] = ':';
 	memcpy(both + login + 1, r->entry->password, password);
@@ -124,8 +119,32 @@ finish(struct reading *r, struct err *e)
 	sodium_bin2base64(r->entry->value + strlen(SCHEME), CREDENTIALS_VALUE - strlen(SCHEME),
 	    (const unsigned char *)both, login + 1 + password, sodium_base64_VARIANT_ORIGINAL);
 	sodium_memzero(both, sizeof both);
+}
+
+static void
+write_bearer(struct reading *r)
+{
+	memcpy(r->entry->value, BEARER, sizeof BEARER);
+	memcpy(
+	    r->entry->value + strlen(BEARER), r->entry->password, strlen(r->entry->password) + 1);
+}
+
+/* The header's value is made when all parts are known. */
+static int
+finish(struct reading *r, struct err *e)
+{
+	if (r->machine == 0)
+		return 0;
+	if (!r->token && (r->login[0] == '\0' || r->entry->password[0] == '\0'))
+		return err_set(e, ERR_invalid_argument, "line %u: this machine has no %s",
+		    r->machine, r->login[0] == '\0' ? "login" : "password");
+	if (r->token && r->login[0] != '\0')
+		return err_set(e, ERR_invalid_argument,
+		    "line %u: this machine has a login beside a token", r->machine);
+	r->token ? write_bearer(r) : write_basic(r);
 	sodium_memzero(r->login, sizeof r->login);
 	r->machine = 0;
+	r->token = false;
 	return 0;
 }
 
@@ -174,6 +193,21 @@ take_password(struct reading *r, struct err *e)
 	return 0;
 }
 
+/* What a token may have (RFC 6750, 2.1), so it can be nothing else in a header. */
+static int
+take_token(struct reading *r, struct err *e)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-._~+/=";
+
+	if (r->word[strspn(r->word, allowed)] != '\0')
+		return refuse(r, e, "a token has letters, digits and -._~+/= only");
+	if (take_password(r, e) < 0)
+		return -1;
+	r->token = true;
+	return 0;
+}
+
 static int
 refuse_default(struct reading *r, struct err *e)
 {
@@ -195,6 +229,7 @@ static const struct {
 	{ "machine", true, take_machine },
 	{ "login", true, take_login },
 	{ "password", true, take_password },
+	{ "token", true, take_token },
 	{ "default", false, refuse_default },
 	{ "macdef", false, refuse_macro },
 };
@@ -215,7 +250,7 @@ read_pair(struct reading *r, struct err *e)
 	while (i < COUNT(keywords) && strcmp(keywords[i].name, r->word) != 0)
 		i++;
 	if (i == COUNT(keywords))
-		return refuse(r, e, "expected machine, login or password");
+		return refuse(r, e, "expected machine, login, password or token");
 	if (keywords[i].argument) {
 		more = next_word(r, e);
 		if (more <= 0)

@@ -3,7 +3,8 @@
  * credentials.h - the operator's credentials: for a name of a host the value of its Authorization.
  *
  * They come from a netrc file, in the form that curl and pip read: "machine NAME login LOGIN
- * password PASSWORD", between spaces or line ends. A value may be in double quotes, in which \" and
+ * password PASSWORD", or of our own "machine NAME token TOKEN" (RFC 6750), between spaces or line
+ * ends. A value may be in double quotes, in which \" and
  * \\ stand for these characters. A line that begins with # is a comment. What these programs read
  * differently is refused: "default", "macdef", a name that occurs twice, a backslash outside
  * quotes.

@@ -15,7 +15,8 @@
 
 #include <cmocka.h>
 
-#define GOOD "machine a.test login me password 12345678\n"
+#define GOOD_B "machine b.test login me password 12345678\n"
+#define GOOD   "machine a.test login me password 12345678\n"
 
 static void
 check_value(const struct credentials *all, const char *name, const char *value, const char *bare)
@@ -69,6 +70,21 @@ test_quotes(void **state)
 	credentials_clear(&all);
 }
 
+/* As npm's registries take. */
+static void
+test_tokens(void **state)
+{
+	static const char text[] = "machine a.test token npm_A-b.c~d+e/f==\n" GOOD_B;
+	struct credentials all;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(credentials_read(text, strlen(text), &all, &e), 0);
+	check_value(&all, "a.test", "Bearer npm_A-b.c~d+e/f==", "npm_A-b.c~d+e/f==");
+	check_value(&all, "b.test", "Basic bWU6MTIzNDU2Nzg=", "12345678");
+	credentials_clear(&all);
+}
+
 static void
 test_refusals(void **state)
 {
@@ -102,6 +118,11 @@ test_refusals(void **state)
 		{ "machine 10.0.0.1 login me password 12345678", "line 1:", "name of a host" },
 		{ "machine *.a.test login me password 12345678", "line 1:", "name of a host" },
 		{ "machine a.test login", "line 1:", "no value" },
+		{ "machine a.test token 1234567", "line 1:", "fewer than 8" },
+		{ "machine a.test token \"1234 5678\"", "line 1:", "letters, digits" },
+		{ "machine a.test token 12345678 login me", "line 1:", "beside a token" },
+		{ "machine a.test token 12345678 password 12345678", "line 1:", "second password" },
+		{ "token 12345678", "line 1:", "before a machine" },
 	};
 	struct credentials all;
 	struct err e;
@@ -179,6 +200,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_quotes),
+		cmocka_unit_test(test_tokens),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_file),
