@@ -224,7 +224,7 @@ copy(void)
 static void
 hide(const struct credential *credential)
 {
-	const char *encoded = credential->value + strlen("Basic ");
+	const char *encoded = strchr(credential->value, ' ') + 1;
 	size_t size = strlen(encoded);
 
 	while (size > 0 && encoded[size - 1] == '=')
