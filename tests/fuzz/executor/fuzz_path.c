@@ -8,6 +8,7 @@
 #include "common/base/utf8.h"
 #include "executor/files/path.h"
 
+#include <stdint.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
