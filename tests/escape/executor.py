@@ -17,7 +17,7 @@ import box as boxes
 import builder as ends
 import cases
 
-WORKSPACE, WIPE, BOX, PROGRAM, FILE_HELPER, CLOCK, COUNT, SIGNAL, KILL, LISTEN, MOUNT, CLEAR = range(1, 13)
+WORKSPACE, WIPE, BOX, PROGRAM, FILE_HELPER, CLOCK, COUNT, SIGNAL, KILL, LISTEN, MOUNT, TRUST, CLEAR = range(1, 14)
 READY, MADE, STARTED, USED, COUNTED, KILLED, ENDED = range(1, 8)
 ORDER = "=9I16s3I9Q"  # struct order of executor/builder/order.h
 SIZE = struct.calcsize(ORDER)
@@ -147,7 +147,7 @@ def test_I19_random_orders(box):
             numbers = [rng.choice([0, 1, 2, 5, 4096, 4097, 0xffffffff, rng.getrandbits(32)]) for _ in range(10)]
             sizes = [rng.choice([0, 1, 4096, MIB, 1 << 40, (1 << 64) - 1, rng.getrandbits(64)]) for _ in range(9)]
             # Leaves out the order WORKSPACE: with a plausible size it would succeed.
-            numbers[0] = rng.choice([0, BOX, PROGRAM, FILE_HELPER, SIGNAL, LISTEN, MOUNT, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
+            numbers[0] = rng.choice([0, BOX, PROGRAM, FILE_HELPER, SIGNAL, LISTEN, MOUNT, TRUST, CLEAR + 1, 0xffffffff, rng.getrandbits(32)])
             b.send(struct.pack(ORDER, *numbers[:9], rng.randbytes(16), rng.choice([0, 127, 128, 129, 130, 131, rng.getrandbits(32)]), numbers[9], rng.choice([0, 1, 2, rng.getrandbits(32)]), *sizes))
             while not b.quiet(0):
                 assert b.answer()[2] != 0

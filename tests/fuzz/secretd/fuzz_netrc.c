@@ -25,9 +25,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct credential *one = all.all[i];
 
 		must(domain_is_name(one->name) && credentials_find(&all, one->name) == one);
-		must(strncmp(one->value, "Basic ", 6) == 0);
-		must(strspn(one->value + 6, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-					    "0123456789+/=") == strlen(one->value + 6));
+		const char *value = strchr(one->value, ' ') + 1;
+
+		must(strncmp(one->value, "Basic ", 6) == 0 ||
+		     (strncmp(one->value, "Bearer ", 7) == 0 && strcmp(value, one->password) == 0));
+		must(strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789-._~+/=") == strlen(value));
 		must(strlen(one->password) >= CREDENTIALS_SHORTEST);
 	}
 	credentials_clear(&all);
