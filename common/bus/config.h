@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.h - what a bus is told at its start, what it needs, and what it counts. */
+/* config.h - the settings of a bus, what the jail must permit it, and its counters. */
 #pragma once
 
 #include "common/table/edges.h"

@@ -187,8 +187,7 @@ take_password(struct reading *r, struct err *e)
 		return refuse(
 		    r, e, r->machine == 0 ? "password before a machine" : "a second password");
 	if (strlen(r->word) < CREDENTIALS_SHORTEST)
-		return refuse(r, e,
-		    "a password of fewer than 8 bytes cannot be told from other text in answers");
+		return refuse(r, e, "a password of fewer than 8 bytes occurs in answers by chance");
 	memcpy(r->entry->password, r->word, sizeof r->entry->password);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.h - what the daemon tells its keeper, and what the keeper answers, each in one message of a
+ * order.h - requests of the daemon to its keeper, and the answers, each in one message of a
  * SOCK_SEQPACKET pair.
  *
  * The keeper answers ORDER_SERVE only, in their order. ORDER_CONNECT has two descriptors: the

@@ -266,7 +266,7 @@ def watch():
     AsyncSandbox._call = noted
 
 
-# A thread of asyncio that waits for the server's end may itself end a moment after it has told the loop.
+# A thread of asyncio that waits for the server's end may itself end a moment after it has notified the loop.
 def threads_left():
     others = [one for one in threading.enumerate() if one is not threading.current_thread()]
     for one in others:
