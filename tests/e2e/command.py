@@ -290,8 +290,18 @@ def test_keys_are_made_once(cloister):
     assert made == {name: open(os.path.join(directory, name), "rb").read() for name in os.listdir(directory)}
 
 
+def bring_up(cloister):
+    """Under load one daemon has stayed away here for 20 s; what it says is shown, and all are started once more."""
+    up = cloister("up")
+    if up.returncode != 0:
+        print(up, cloister("status").stdout.decode(), sep="\n", flush=True)
+        assert cloister("down").returncode == 0
+        up = cloister("up")
+    assert up.returncode == 0, up
+
+
 def test_verify_tells_what_a_run_left(cloister):
-    assert cloister("up").returncode == 0
+    bring_up(cloister)
     made = cloister("run", "--json", cloister.program_file("open('a b.txt', 'w').write('hello')\nopen('c', 'w').write('x')\n"))
     told = json.loads(made.stdout)
     artifact = next(a for a in told["artifacts"] if a["filename"] == "a b.txt")
@@ -322,7 +332,7 @@ def test_verify_tells_what_a_run_left(cloister):
 
 
 def test_verify_shows_whether_a_log_holds_a_checkpoint(cloister):
-    assert cloister("up").returncode == 0
+    bring_up(cloister)
     told = json.loads(cloister("run", "--json", cloister.program_file("print(1)\n")).stdout)
     log = os.path.join(cloister.directory, "state", "auditd", "audit.log")
     checkpoint = told["audit_checkpoint"]
