@@ -21,7 +21,8 @@
 
 /* An open request. Handlers read the first members and may set `self` and `on_cancel`. */
 struct call {
-	enum peer from;
+	enum peer from;   /* PEER_none if `by_operator` */
+	bool by_operator; /* it came by the operator's socket of this daemon */
 	enum msg_id message;
 	struct owner owner;  /* its texts are "" if not given */
 	const char *trace;   /* "" if not given */
@@ -69,6 +70,21 @@ void call_adopt(struct call *,
     void (*ended)(void *self, struct packed *content, const struct err *e), void *self);
 /* Cancels an adopted call, as the client would. */
 void call_stop(struct call *);
+
+/* A request that came by the operator's socket (common/daemon/operator.h). */
+struct bus_order {
+	const char *message;    /* not trusted */
+	const char *principal;  /* of the operator */
+	struct packed *content; /* not trusted; its blobs may be taken */
+	/* As of call_adopt(). */
+	void (*ended)(void *self, struct packed *content, const struct err *e);
+	void *self;
+};
+
+/* Passes it to the handler of its route, whose `from` does not count. ended() is called once,
+ * perhaps before this returns. -1 with *e: it is not called, because this daemon takes no such
+ * message from an operator, or not this one. */
+int bus_order(const struct bus_order *, struct err *);
 
 /* ---- requests to other daemons ---- */
 

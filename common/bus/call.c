@@ -200,44 +200,59 @@ or_empty(const char *text)
 	return text == NULL ? "" : text;
 }
 
+/* What a call is made of; the envelope is taken. */
+struct beginning {
+	enum peer from;
+	enum msg_id message;
+	struct envelope *envelope;
+	size_t bytes;
+};
+
+/* Without a caller. */
 static struct open_call *
-new_call(struct caller *caller, enum msg_id message, struct bus_message *p)
+new_call(const struct beginning *b)
 {
 	struct open_call *c = calloc(1, sizeof *c);
-	struct calls *calls = server_calls(caller);
 
 	if (c == NULL)
 		return NULL;
-	c->envelope = p->envelope;
-	p->envelope = (struct envelope){ .id = c->envelope.id };
+	c->envelope = *b->envelope;
+	*b->envelope = (struct envelope){ .id = c->envelope.id };
 	c->id = c->envelope.id;
-	c->bytes = p->bytes;
+	c->bytes = b->bytes;
 	c->began_us = loop_now_us();
-	metric_add(&shared_rows[SHARED_request_bytes], METRIC_AT(message), p->bytes);
-	c->caller = caller;
+	metric_add(&shared_rows[SHARED_request_bytes], METRIC_AT(b->message), b->bytes);
 	c->call = (struct call){
-		.from = server_peer(caller),
-		.message = message,
+		.from = b->from,
+		.message = b->message,
 		.trace = or_empty(c->envelope.trace),
 		.deadline_ms = INT64_MAX,
 	};
 	must(owner_set(&c->call.owner, c->envelope.principal, c->envelope.namespace));
+	opened[c->call.from].count++;
+	opened[c->call.from].bytes += c->bytes;
+	open_calls++;
+	return c;
+}
+
+static void
+attach(struct open_call *c, struct caller *caller)
+{
+	struct calls *calls = server_calls(caller);
+
+	c->caller = caller;
 	c->next = calls->first;
 	c->link = &calls->first;
 	if (c->next != NULL)
 		c->next->link = &c->next;
 	calls->first = c;
 	calls->count++;
-	opened[c->call.from].count++;
-	opened[c->call.from].bytes += c->bytes;
-	open_calls++;
 	if (c->envelope.deadline_ms > 0) {
 		int64_t left = (int64_t)c->envelope.deadline_ms;
 
 		c->call.deadline_ms = loop_now_ms() + left;
 		c->timer = loop_after(left, pass_deadline, c);
 	}
-	return c;
 }
 
 static int
@@ -248,9 +263,11 @@ run(const struct route *route, struct caller *caller, struct bus_message *p, voi
 		bus.counts.malformed++;
 		return -1;
 	}
-	struct open_call *c = new_call(caller, route->message, p);
+	struct open_call *c = new_call(
+	    &(struct beginning){ server_peer(caller), route->message, &p->envelope, p->bytes });
 	if (c == NULL)
 		return err_sys(e, "%s", messages[route->message].name);
+	attach(c, caller);
 	bus.counts.requests++;
 	if (route->handle(&c->call, request, e) < 0)
 		call_fail(&c->call, e);
@@ -288,6 +305,58 @@ call_orphan(struct caller *caller)
 		detach(c);
 		tell(c, ERR_unavailable);
 	}
+}
+
+/* ---- of an operator ---- */
+
+static int
+check_order(enum msg_id message, const struct packed *content, struct err *e)
+{
+	if (message == MSG_none || message_operator(message) != bus.config.self ||
+	    bus.routes[message] == NULL)
+		return err_set(e, ERR_invalid_argument, "%s takes no such message from an operator",
+		    edge_peer_name(bus.config.self));
+	if (bus.draining)
+		return err_set(
+		    e, ERR_unavailable, "%s is shutting down", edge_peer_name(bus.config.self));
+	return check_opened(PEER_none, bus_message_weigh(content), e);
+}
+
+static int
+run_order(const struct bus_order *o, enum msg_id message, void *request, struct err *e)
+{
+	struct envelope envelope = { .principal = strdup(o->principal) };
+	size_t bytes = bus_message_weigh(o->content);
+	struct open_call *c;
+
+	if (envelope.principal == NULL || wire_decode(message, o->content, request, e) < 0 ||
+	    (c = new_call(&(struct beginning){ PEER_none, message, &envelope, bytes })) == NULL) {
+		free(envelope.principal);
+		return e->code != ERR_none ? -1 : err_sys(e, "%s", messages[message].name);
+	}
+	c->call.by_operator = true;
+	c->ended = o->ended;
+	c->self = o->self;
+	bus.counts.requests++;
+	if (bus.routes[message]->handle(&c->call, request, e) < 0)
+		call_fail(&c->call, e);
+	return 0;
+}
+
+int
+bus_order(const struct bus_order *o, struct err *e)
+{
+	enum msg_id message = message_find(o->message);
+
+	*e = (struct err){ 0 };
+	if (check_order(message, o->content, e) < 0)
+		return -1;
+	auto_free void *request = calloc(1, messages[message].size);
+	if (request == NULL)
+		return err_sys(e, "%s", messages[message].name);
+	int rc = run_order(o, message, request, e);
+	message_clear(message, request);
+	return rc;
 }
 
 /* ---- replying ---- */

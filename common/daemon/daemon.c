@@ -2,9 +2,8 @@
 /*
  * daemon.c - start, main loop and shutdown of every daemon.
  *
- * Trusts the user who starts it: arguments, environment, configuration. Nothing from a peer is read
- * before the process is in its jail. The log reports the layers of the jail as read back from the
- * kernel.
+ * Trusts the user who starts it: arguments, environment, configuration. Reads nothing from a peer
+ * before it is in its jail, and logs the layers of the jail as read back from the kernel.
  */
 #include "common/daemon/daemon.h"
 
@@ -15,6 +14,7 @@
 #include "common/daemon/instance.h"
 #include "common/daemon/measure.h"
 #include "common/daemon/monitor.h"
+#include "common/daemon/operator.h"
 #include "common/daemon/published.h"
 #include "common/daemon/starter.h"
 #include "common/journal/spool.h"
@@ -218,10 +218,9 @@ ask_health(void)
 	const struct monitor place = monitor_of();
 	struct err e;
 
-	if (monitor_ask(&place, &e) == 0)
-		return 0;
-	fprintf(stderr, "%s: %s\n", self.name, e.text);
-	return 1;
+	if (monitor_ask(&place, &e) < 0)
+		return fprintf(stderr, "%s: %s\n", self.name, e.text), 1;
+	return 0;
 }
 
 /* ---- messages to the starter ---- */
@@ -374,7 +373,8 @@ prepare(struct err *e)
 	if (measure_open(self.d, e) < 0 || open_monitor(e) < 0)
 		return -1;
 	starter_connect();
-	if (self.d->open != NULL && self.d->open(e) < 0)
+	if ((self.d->open != NULL && self.d->open(e) < 0) ||
+	    operator_open(self.d->self, self.d->routes, self.run, e) < 0)
 		return -1;
 	if (loop_open(e) < 0 || prepare_bus(e) < 0)
 		return -1;
@@ -519,8 +519,7 @@ on_signal(void *unused, uint32_t events)
 {
 	struct signalfd_siginfo info;
 
-	(void)unused;
-	(void)events;
+	(void)unused, (void)events;
 	if (read(self.signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
 		begin_end();
 }
@@ -544,7 +543,7 @@ start(struct err *e)
 	record(event_daemon_started);
 	if (monitor_start(e) < 0)
 		return -1;
-	if (self.d->start != NULL && self.d->start(e) < 0)
+	if ((self.d->start != NULL && self.d->start(e) < 0) || operator_start(e) < 0)
 		return -1;
 	if (starter_listens())
 		tell_load(NULL);
@@ -556,6 +555,7 @@ static void
 stop(void)
 {
 	bus_stop();
+	operator_stop();
 	monitor_stop();
 	if (self.d->stop != NULL)
 		self.d->stop();

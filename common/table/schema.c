@@ -35,6 +35,7 @@
 #include "common/table/schema.def"
 
 #define NO_TOOL                            NULL, PEER_none, 0, 0
+#define OPERATOR(server)                   NULL, PEER_##server, 0, 0
 #define TOOL(title, server, toolsets, hints) title, PEER_##server, toolsets, hints
 
 const struct message messages[MSG_COUNT] = {
@@ -81,6 +82,12 @@ message_find(const char *name)
 		if (strcmp(messages[id].name, name) == 0)
 			return (enum msg_id)id;
 	return MSG_none;
+}
+
+enum peer
+message_operator(enum msg_id id)
+{
+	return messages[id].title == NULL ? messages[id].server : PEER_none;
 }
 
 static void

@@ -132,6 +132,7 @@ struct message {
 	size_t nfields;
 	/* Of a tool; otherwise title is NULL. */
 	const char *title;
+	/* Of a tool, or of a message that an operator sends to its socket; otherwise PEER_none. */
 	enum peer server;
 	unsigned toolsets, hints;
 };
@@ -140,6 +141,8 @@ extern const struct message messages[MSG_COUNT];
 
 /* The message of that name, or MSG_none. */
 enum msg_id message_find(const char *name);
+/* The daemon that takes it from an operator (common/daemon/operator.h); PEER_none: none does. */
+enum peer message_operator(enum msg_id);
 /* Frees what *msg owns and zeroes it. */
 void message_clear(enum msg_id, void *msg);
 /* Covers name, reply and fields, including nested messages. Builds whose hashes differ do not

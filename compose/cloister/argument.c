@@ -11,6 +11,7 @@
 
 #include "common/base/auto.h"
 
+#include <sodium.h>
 #include <string.h>
 
 static const struct field *
@@ -151,6 +152,19 @@ argument_set_text(json_t *arguments, const char *name, const struct blob *text, 
 		return err_set(e, ERR_invalid_argument, "the program is not UTF-8");
 	must(json_object_set_new(arguments, name, value) == 0);
 	return 0;
+}
+
+void
+argument_set_bytes(json_t *arguments, const char *name, const struct blob *bytes)
+{
+	size_t room = sodium_base64_ENCODED_LEN(bytes->size, sodium_base64_VARIANT_ORIGINAL);
+	char *text = malloc(room);
+
+	must(text != NULL);
+	sodium_bin2base64(text, room, bytes->data, bytes->size, sodium_base64_VARIANT_ORIGINAL);
+	must(json_object_set_new(arguments, name, json_string(text)) == 0);
+	explicit_bzero(text, room);
+	free(text);
 }
 
 int

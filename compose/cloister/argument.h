@@ -16,5 +16,7 @@ int argument_set(
     json_t *arguments, enum msg_id tool, const char *path, const char *text, struct err *e);
 /* The same for bytes that may include zero bytes, for an argument that is a text. */
 int argument_set_text(json_t *arguments, const char *name, const struct blob *text, struct err *e);
+/* The same for an argument that is bytes: their base64, of which no other copy stays. */
+void argument_set_bytes(json_t *arguments, const char *name, const struct blob *bytes);
 /* Adds the text to a list of texts. */
 int argument_add(json_t *arguments, const char *name, const char *text, struct err *e);

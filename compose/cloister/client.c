@@ -94,15 +94,13 @@ make_request(const struct client_call *call)
 {
 	json_t *meta = json_pack("{s:s, s:{}, s:i}", "io.modelcontextprotocol/protocolVersion",
 	    "2026-07-28", "io.modelcontextprotocol/clientCapabilities", "progressToken", 1);
-	json_t *params = call->method != NULL ? json_copy(call->arguments)
-	                                      : json_pack("{s:s, s:O}", "name", call->tool,
-						    "arguments", call->arguments);
+	json_t *params = json_pack("{s:s, s:O}", "name", call->tool, "arguments", call->arguments);
 
 	if (call->progress == NULL)
 		json_object_del(meta, "progressToken");
 	json_object_set_new(params, "_meta", meta);
-	return json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method",
-	    call->method != NULL ? call->method : "tools/call", "params", params);
+	return json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method", "tools/call",
+	    "params", params);
 }
 
 static int

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.h - an MCP client of one call: starts `cloister serve` and calls one tool or
- * one method. */
+/* client.h - an MCP client of one call: starts `cloister serve` and calls one tool. */
 #pragma once
 
 #include "common/base/err.h"
@@ -17,8 +16,7 @@ typedef void client_progress(void *state, const char *channel, bool gap, const j
 
 struct client_call {
 	const char *tool;
-	const char *method; /* called instead of a tool, with the arguments as params; or NULL */
-	json_t *arguments;  /* borrowed */
+	json_t *arguments;         /* borrowed */
 	client_progress *progress; /* NULL: not asked for */
 	void *state;
 	int argc; /* settings of cloister serve, from argv[1] on */

@@ -7,6 +7,7 @@
 
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
+#include "common/table/schema.h"
 
 #include <string.h>
 
@@ -153,7 +154,8 @@ static void
 print_part(const struct part *part, FILE *to)
 {
 	bool optional =
-	    part->kind == PART_OPTIONAL || part->kind == PART_SWITCH || part->kind == PART_CHOICE ||
+	    part->kind == PART_OPTIONAL || part->kind == PART_SECRET || part->kind == PART_SWITCH ||
+	    part->kind == PART_CHOICE ||
 	    ((part->kind == PART_OTHER || part->kind == PART_MANY) && commands_is_flag(part));
 
 	fprintf(to, " %s%s", optional ? "[" : "", part->name);
@@ -186,7 +188,11 @@ commands_print_help(const struct command *c, FILE *to)
 		if (part->kind != PART_SET)
 			fprintf(to, "\n  %s%s%s\n        %s\n", part->name,
 			    part->value[0] == '\0' ? "" : " ", part->value, part->doc);
-	if (c->tool != NULL)
+	if (c->tool == NULL)
+		return;
+	if (message_operator(message_find(c->tool)) != PEER_none)
+		fputs("\n  --json\n        Print the result as JSON.\n", to);
+	else
 		fprintf(to,
 		    "\n  --json\n        Print the result of the tool %s as JSON.\n\n"
 		    "Other flags are settings of `cloister serve`, as --name=value.\n",

@@ -4,7 +4,6 @@
  *
  * Trusts the user who runs it, as identified by the kernel, and has no other privileges.
  */
-#include "compose/cloister/approve.h"
 #include "compose/cloister/call.h"
 #include "compose/cloister/commands.h"
 #include "compose/cloister/completion.h"
@@ -12,17 +11,18 @@
 #include "compose/cloister/effective.h"
 #include "compose/cloister/environment.h"
 #include "compose/cloister/events.h"
+#include "compose/cloister/operator.h"
 #include "compose/cloister/place.h"
 #include "compose/cloister/run.h"
 #include "compose/cloister/serve.h"
 #include "compose/cloister/status.h"
-#include "compose/cloister/vault.h"
 #include "compose/cloister/verify.h"
 
 #include "common/base/auto.h"
 #include "common/daemon/starter.h"
 #include "common/table/edges.h"
 #include "common/table/man.h"
+#include "common/table/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int start_daemon(int argc, char **argv);
 static int verify(int argc, char **argv);
 
 /* clang-format off */
-/* NULL: call_command(). */
+/* NULL: operator_command() or call_command(). */
 static int (*const functions[COMMAND_COUNT])(int argc, char **argv) = {
 #define COMMAND(id, words, function, ...) [COMMAND_##id] = function,
 #define PART(...)
@@ -214,7 +214,11 @@ run_command(const struct command *c, int argc, char **argv)
 {
 	size_t id = (size_t)(c - commands);
 
-	return functions[id] != NULL ? functions[id](argc, argv) : call_command(c, argc, argv);
+	if (functions[id] != NULL)
+		return functions[id](argc, argv);
+	return message_operator(message_find(c->tool)) != PEER_none
+	           ? operator_command(c, argc, argv)
+	           : call_command(c, argc, argv);
 }
 
 int

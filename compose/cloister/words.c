@@ -9,6 +9,7 @@
 
 #include "compose/cloister/argument.h"
 #include "compose/cloister/client.h"
+#include "compose/cloister/secret.h"
 
 #include "common/base/auto.h"
 
@@ -17,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CODE_BYTES = 1 << 20 };
+enum { CODE_BYTES = 1 << 20, SECRET_BYTES = 65536 };
 
 struct reading {
 	const struct command *command;
@@ -85,14 +86,32 @@ take_file(struct reading *r, const struct part *part, const char *file, struct e
 	return status;
 }
 
+/* ---- a secret ---- */
+
+/* word: it is overwritten; NULL: none was given. */
+static int
+take_secret(struct reading *r, const struct part *part, char *word, struct err *e)
+{
+	struct blob value;
+	int status = secret_read(word, SECRET_BYTES, &value, e);
+
+	if (status == 0)
+		argument_set_bytes(r->arguments, part->to, &value);
+	explicit_bzero(value.data, SECRET_BYTES);
+	blob_clear(&value);
+	return status;
+}
+
 /* ---- one part ---- */
 
 /* to: "x" takes the value, "x=y" has its own. */
 static int
-apply(struct reading *r, const struct part *part, const char *value, struct err *e)
+apply(struct reading *r, const struct part *part, char *value, struct err *e)
 {
 	char path[64];
 
+	if (part->kind == PART_SECRET)
+		return take_secret(r, part, value, e);
 	if (part->kind == PART_FILE)
 		return take_file(r, part, value, e);
 	if (part->kind == PART_OPTIONAL && strcmp(value, "default") == 0)
@@ -100,9 +119,8 @@ apply(struct reading *r, const struct part *part, const char *value, struct err 
 	if (part->kind == PART_MANY)
 		return argument_add(r->arguments, part->to, value, e);
 	snprintf(path, sizeof path, "%.*s", (int)strcspn(part->to, "="), part->to);
-	if (strchr(part->to, '=') != NULL)
-		value = strchr(part->to, '=') + 1;
-	if (argument_set(r->arguments, r->tool, path, value, e) < 0)
+	if (argument_set(r->arguments, r->tool, path,
+		strchr(part->to, '=') != NULL ? strchr(part->to, '=') + 1 : value, e) < 0)
 		return err_add(e, "%s", part->name);
 	return 0;
 }
@@ -149,7 +167,7 @@ static int
 take_flag(struct reading *r, char **argv, struct err *e)
 {
 	const struct part *part = find_flag(r, argv[0], NULL);
-	const char *value = strchr(argv[0], '=');
+	char *value = strchr(argv[0], '=');
 	int taken = 1;
 
 	if (part == NULL)
@@ -158,7 +176,7 @@ take_flag(struct reading *r, char **argv, struct err *e)
 	if (part->kind == PART_SWITCH)
 		return value != NULL
 		           ? err_set(e, ERR_invalid_argument, "%s takes no value", part->name)
-		           : (apply(r, part, "", e) < 0 ? -1 : 1);
+		           : (apply(r, part, (char[]){ "" }, e) < 0 ? -1 : 1);
 	if (value == NULL) {
 		value = argv[taken++];
 		if (value == NULL)
@@ -175,7 +193,7 @@ take_flag(struct reading *r, char **argv, struct err *e)
 }
 
 static int
-take_positional(struct reading *r, const char *value, struct err *e)
+take_positional(struct reading *r, char *value, struct err *e)
 {
 	for (const struct part *part = r->command->parts; part->name != NULL; part++) {
 		if (part->kind == PART_SET || commands_is_flag(part) ||
@@ -193,7 +211,7 @@ static int
 begin(struct reading *r, struct err *e)
 {
 	for (const struct part *part = r->command->parts; part->name != NULL; part++)
-		if (part->kind == PART_SET && apply(r, part, "", e) < 0)
+		if (part->kind == PART_SET && apply(r, part, (char[]){ "" }, e) < 0)
 			return -1;
 	return 0;
 }
@@ -206,11 +224,14 @@ is_needed(const struct part *part)
 }
 
 static int
-finish(const struct reading *r, struct err *e)
+finish(struct reading *r, struct err *e)
 {
 	for (const struct part *part = r->command->parts; part->name != NULL; part++)
 		if (is_needed(part) && !is_marked(r, part))
 			return err_set(e, ERR_invalid_argument, "%s required", part->name);
+	for (const struct part *part = r->command->parts; part->name != NULL; part++)
+		if (part->kind == PART_SECRET && !is_marked(r, part))
+			return take_secret(r, part, NULL, e);
 	return 0;
 }
 

@@ -74,89 +74,70 @@ answer_apply(struct approval *a, const struct answer *given, uint64_t now_ms, st
 	return store_change(a, &next, e);
 }
 
-struct approval_list
-answer_page(int kind, const char *cursor, struct approval *items,
-    bool (*keep)(const struct approval *, const void *), const void *self)
-{
-	struct approval_list page = { .approvals = { items, 0 } };
-	size_t i = 0;
-
-	while (
-	    store_at(i) != NULL && (cursor == NULL || strcmp(store_at(i)->request_id, cursor) != 0))
-		i++;
-	while (i-- > 0) {
-		struct approval *a = store_at(i);
-
-		if (a->kind != kind || !keep(a, self))
-			continue;
-		if (page.approvals.count == PAGE) {
-			page.next_cursor = items[PAGE - 1].request_id;
-			break;
-		}
-		items[page.approvals.count++] = *a;
-	}
-	return page;
-}
-
-/* ---- channels of the gateway ---- */
+/* ---- each channel ---- */
 
 static bool
-in_space(const struct approval *a, const void *owner)
+in_space(const struct approval *a, const struct owner *owner)
 {
-	return strcmp(a->space != NULL ? a->space : "", ((const struct owner *)owner)->namespace) ==
-	       0;
+	return strcmp(a->space != NULL ? a->space : "", owner->namespace) == 0;
+}
+
+/* The operator has the machine, and names no subject: the terminal shows it afterwards. */
+static int
+check_terminal(const struct approval *a, const struct approval_answer *r, const struct call *call,
+    struct err *e)
+{
+	(void)a, (void)r;
+	return call->by_operator
+	           ? 0
+	           : err_set(e, ERR_denied, "no answer of this channel comes from a gateway");
 }
 
 static int
-check_elicitation(const struct approval *a, const struct call *call, int verdict, struct err *e)
+check_subject(const struct approval *a, const struct approval_answer *r, struct err *e)
+{
+	if (r->subject != NULL && strcmp(r->subject, a->subject) == 0)
+		return 0;
+	return err_set(e, ERR_invalid_argument, "subject: request %s is for %.100s", a->request_id,
+	    a->subject);
+}
+
+static int
+check_elicitation(const struct approval *a, const struct approval_answer *r,
+    const struct call *call, struct err *e)
 {
 	if (!options.answer_by_elicitation)
 		return err_set(e, ERR_denied, "answer_by_elicitation is off");
 	if (!store_owned(a, &call->owner))
 		return err_set(e, ERR_not_found, "no such request");
-	if (verdict == approval_verdict_revoke)
+	if (r->verdict == approval_verdict_revoke)
 		return err_set(e, ERR_denied, "a client's user cannot revoke");
-	return 0;
+	return check_subject(a, r, e);
 }
 
 /* A program that holds a credential could send the answer as well as the request.  So nobody
  * approves what the same credential asked for. */
 static int
-check_http(const struct approval *a, const struct call *call, int verdict, struct err *e)
+check_http(const struct approval *a, const struct approval_answer *r, const struct call *call,
+    struct err *e)
 {
 	if (!options.answer_by_http)
 		return err_set(e, ERR_denied, "answer_by_http is off");
 	if (!in_space(a, &call->owner))
 		return err_set(e, ERR_not_found, "no such request");
-	if (verdict == approval_verdict_approve && a->principal != NULL &&
+	if (r->verdict == approval_verdict_approve && a->principal != NULL &&
 	    strcmp(a->principal, call->owner.principal) == 0)
 		return err_set(e, ERR_denied,
 		    "this principal made the request; another one has to approve it");
-	return 0;
+	return check_subject(a, r, e);
 }
 
-/* NULL: that channel does not come through the gateway. */
 static int (*const checks[approval_channel_COUNT])(
-    const struct approval *, const struct call *, int verdict, struct err *) = {
+    const struct approval *, const struct approval_answer *, const struct call *, struct err *) = {
 	[approval_channel_elicitation] = check_elicitation,
+	[approval_channel_terminal] = check_terminal,
 	[approval_channel_http] = check_http,
 };
-
-static int
-check(const struct approval *a, const struct call *call, const struct approval_answer *r,
-    struct err *e)
-{
-	if (checks[r->channel] == NULL)
-		return err_set(e, ERR_denied, "no answer of this channel comes from a gateway");
-	if (a == NULL)
-		return err_set(e, ERR_not_found, "no such request");
-	if (checks[r->channel](a, call, r->verdict, e) < 0)
-		return -1;
-	if (r->subject == NULL || strcmp(r->subject, a->subject) != 0)
-		return err_set(e, ERR_invalid_argument, "subject: request %s is for %.100s",
-		    a->request_id, a->subject);
-	return 0;
-}
 
 int
 answer_on_answer(struct call *call, void *request, struct err *e)
@@ -164,18 +145,20 @@ answer_on_answer(struct call *call, void *request, struct err *e)
 	const struct approval_answer *r = request;
 	struct approval *a = store_find(r->request_id);
 	const struct answer given = { .verdict = r->verdict,
-		.duration = r->duration,
-		.channel = r->channel,
+		.duration = r->until != NULL ? (int)approval_duration_namespace : r->duration,
+		.channel = call->by_operator ? (int)approval_channel_terminal : r->channel,
 		.until = r->until,
 		.by = call->owner.principal };
 	uint64_t now_ms = timestamp_ms();
 
 	request_sweep(now_ms);
-	if (check(a, call, r, e) < 0)
+	if (a == NULL)
+		return err_set(e, ERR_not_found, "no such request");
+	if (checks[given.channel](a, r, call, e) < 0)
 		return -1;
 	/* The caller of the tool learns the answer that came first. */
 	bool late =
-	    r->channel == approval_channel_elicitation && a->state != approval_state_pending;
+	    given.channel == approval_channel_elicitation && a->state != approval_state_pending;
 
 	if (!late && answer_apply(a, &given, now_ms, e) < 0)
 		return -1;
@@ -187,16 +170,41 @@ answer_on_answer(struct call *call, void *request, struct err *e)
 	return 0;
 }
 
+/* ---- lists ---- */
+
+/* Newest first. */
+static struct approval_list
+page_of(const struct call *call, const struct approval_query *r, struct approval items[PAGE])
+{
+	struct approval_list page = { .approvals = { items, 0 } };
+	size_t i = 0;
+
+	while (store_at(i) != NULL &&
+	       (r->cursor == NULL || strcmp(store_at(i)->request_id, r->cursor) != 0))
+		i++;
+	while (i-- > 0) {
+		struct approval *a = store_at(i);
+
+		if (a->kind != r->kind || !(call->by_operator || in_space(a, &call->owner)))
+			continue;
+		if (page.approvals.count == PAGE) {
+			page.next_cursor = items[PAGE - 1].request_id;
+			break;
+		}
+		items[page.approvals.count++] = *a;
+	}
+	return page;
+}
+
 int
 answer_on_query(struct call *call, void *request, struct err *e)
 {
-	const struct approval_query *r = request;
 	struct approval items[PAGE];
 	struct approval_list page;
 
 	(void)e;
 	request_sweep(timestamp_ms());
-	page = answer_page(r->kind, r->cursor, items, in_space, &call->owner);
+	page = page_of(call, request, items);
 	call_reply(call, &page);
 	return 0;
 }

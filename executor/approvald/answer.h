@@ -17,10 +17,8 @@ struct answer {
 /* Records the event, then stores the answer.  invalid_argument: the request waits for none (for a
  * revocation: it is not approved), or the duration does not fit it. */
 int answer_apply(struct approval *, const struct answer *, uint64_t now_ms, struct err *);
-/* A page of records, newest first, of which keep() is true; items has room for 64. */
-struct approval_list answer_page(int kind, const char *cursor, struct approval *items,
-    bool (*keep)(const struct approval *, const void *), const void *self);
 
-/* From the gateway: of a client's user, or of an approver over HTTP. */
+/* From the gateway: of a client's user, or of an approver over HTTP.  From an operator's terminal.
+ */
 int answer_on_answer(struct call *, void *request, struct err *);
 int answer_on_query(struct call *, void *request, struct err *);

@@ -9,7 +9,6 @@
 #include "common/daemon/daemon.h"
 #include "executor/approvald/answer.h"
 #include "executor/approvald/grant.h"
-#include "executor/approvald/operator.h"
 #include "executor/approvald/options.h"
 #include "executor/approvald/request.h"
 #include "executor/approvald/store.h"
@@ -19,23 +18,17 @@
 static int
 start(struct err *e)
 {
-	if (store_open(daemon_state(), e) < 0 || operator_start(e) < 0)
+	if (store_open(daemon_state(), e) < 0)
 		return -1;
 	request_watch();
 	return 0;
-}
-
-static void
-stop(void)
-{
-	operator_stop();
-	store_close();
 }
 
 static const struct route routes[] = {
 	{ MSG_request_egress, FROM(gateway), request_on_egress },
 	{ MSG_approval_answer, FROM(gateway), answer_on_answer },
 	{ MSG_approval_query, FROM(gateway), answer_on_query },
+	{ MSG_approval_grant, 0, grant_on_grant },
 	{ MSG_approval_grants, FROM(executor), grant_on_grants },
 	{ 0 },
 };
@@ -53,9 +46,8 @@ static const struct daemon self = {
 	.syscalls = syscalls,
 	.memory_bytes = (uint64_t)20
 	                << 30, /* 16 of it for what strangers may announce: common/bus/server.c */
-	.open = operator_open,
 	.start = start,
-	.stop = stop,
+	.stop = store_close,
 };
 
 int

@@ -2,10 +2,10 @@
 /*
  * vault - keeps secrets for programs: sealed at rest and in memory, revealed only to the executor.
  *
- * It trusts nobody.  The gateway may add, list and delete, and has no message that reads a value.
- * The executor may read the values of an owner that it names: it runs that owner's programs.  The
- * vault holds what no other daemon may have: the key of all secrets.  It has no network; its memory
- * is not dumpable, and keys are in locked memory.
+ * It trusts nobody.  An operator at its socket and the gateway may add, list and delete, and have
+ * no message that reads a value. The executor may read the values of an owner that it names: it
+ * runs that owner's programs.  The vault holds what no other daemon may have: the key of all
+ * secrets.  It has no network; its memory is not dumpable, and keys are in locked memory.
  */
 #include "common/daemon/daemon.h"
 #include "executor/vault/backend.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * direct.c - methods that are one message to one daemon and no tools, so that no model sees or
- * calls them: secrets (`cloister vault`), and answers of an approver over HTTP.
+ * calls them: secrets of a client that is not at the machine, and answers of an approver over HTTP.
  *
- * The vault has no message that returns a value to the gateway.  A value that is added passes
- * through here; the bus takes it, and no log has it.
+ * `cloister vault` and `cloister egress` do not come here.  The vault has no message that returns a
+ * value to the gateway.  A value that such a client adds passes through here; the bus takes it, and
+ * no log has it.
  */
 #include "gateway/mcp/handlers.h"
 

@@ -9,6 +9,7 @@ import base64
 import glob
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -68,6 +69,21 @@ def test_the_commands_of_sandboxmcp(bin):
         assert cloister("vault", "add").returncode == 2
     finally:
         cloister.close()
+
+
+def test_no_value_passes_a_gateway(bin):
+    """There is none, and the command works."""
+    with tempfile.TemporaryDirectory() as directory:
+        copy = os.path.join(directory, "bin")
+        shutil.copytree(bin, copy, ignore=shutil.ignore_patterns("cloister-gateway"))
+        os.chmod(directory, 0o755)
+        cloister = Command(copy)
+        try:
+            assert cloister("stats").returncode == 125, "this needs a gateway"
+            assert cloister("vault", "add", "KEY", input=VALUE.encode()).returncode == 0
+            assert b"KEY" in cloister("vault", "list").stdout
+        finally:
+            cloister.close()
 
 
 def test_nothing_at_rest_shows_a_value(bin):

@@ -79,12 +79,11 @@ TOKENS = [
 ]
 
 # To the operator's socket; fuzz_operator.c has one request, with that id.
-ORDER = {"kind": "egress", "verdict": "approve", "duration": "once"}
-ORDERS = [{"action": "list", **ORDER}, {"action": "answer", "request_id": "0" * 16, **ORDER},
-          {"action": "answer", "request_id": "0" * 16, **ORDER, "verdict": "revoke"},
-          {"action": "grant", "subject": "*.Example.com:8443", "until": "2027-02-28", **ORDER},
-          {"action": "grant", "subject": "a.test", "namespace": "n", "principal": "p", **ORDER},
-          {"action": "list", "request_id": "0" * 15 + "1", **ORDER}]
+ORDERS = [("approval_query", {"kind": "egress"}), ("approval_query", {"kind": "egress", "cursor": "0" * 15 + "1"}),
+          ("approval_answer", {"request_id": "0" * 16, "verdict": "approve", "duration": "once"}),
+          ("approval_answer", {"request_id": "0" * 16, "verdict": "revoke"}),
+          ("approval_grant", {"kind": "egress", "subject": "*.Example.com:8443", "until": "2027-02-28"}),
+          ("approval_grant", {"kind": "egress", "subject": "a.test", "namespace": "n", "principal": "p"})]
 PATTERNS = [("^(a|b)+?c{2,3}$", "abcc"), ("(?<=a{2,}|\\u{1F40D})\\p{Letter}\\1", "aab"), ("[^\\s\\cA-\\x7f[\\b]*", "x"), ("(?<n>.)\\k<n>(?!\\d)", "zz"),
             ("\\ud83d\\udc0d|(?:)|[]", "\U0001f40d"), ("(*FAIL)|(?R)|\\Qx\\E|(?i)a|\\C", "x")]
 
@@ -156,8 +155,9 @@ def flattened(body, frames):
     return struct.pack(f"={len(frames) + 2}Q", len(frames), len(body), *map(len, frames)) + body + b"".join(frames)
 
 
-def packet(data):
+def packet(message, body, frames=()):
     """See fuzz_operator.c."""
+    data = message.encode() + b"\0" + flattened(body, frames)
     return struct.pack("<H", len(data)) + data
 
 
@@ -215,8 +215,8 @@ def main(printed, directory):
             inputs["chain"].append(bytes([8]) + b"executor" + body)
         if message == "vault_file":
             inputs["sealed"].append(b"\1" + flattened(body, frames))
-        if message == "approval_order":
-            inputs["operator"].append(packet(flattened(body, frames)))
+        if message in dict(ORDERS):
+            inputs["operator"].append(packet(message, body, frames))
         if message == "snapshot_manifest":
             inputs["manifest"].append(manifest(body))
     inputs["manifest"].append(manifest(packed(TREE)))
@@ -248,7 +248,7 @@ def main(printed, directory):
     inputs["netrc"] = [b'machine a.test login me password 12345678\n# more\nmachine b.test password "a\\"b 45678" login x\n',
                        b"default login x", b"macdef y"]
     inputs["echo"] = [b"\3\2abcabx", b"\x01\x01" + b"secret sec ret" * 3]
-    inputs["operator"] += [b"".join(packet(flattened(packed(order), [])) for order in orders) for orders in (ORDERS, ORDERS[:2], ORDERS[3:])]
+    inputs["operator"] += [b"".join(packet(message, packed(order)) for message, order in orders) for orders in (ORDERS, ORDERS[:2], ORDERS[3:])]
     inputs["pattern"] = [pattern.encode() + b"\0" + text.encode() for pattern, text in PATTERNS]
     question = b"\1\2\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1\0\1"
     inputs["dns"] = [question, question[:2] + b"\x81\x80\0\1\0\1" + question[8:] + b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4\1\2\3\4"]

@@ -162,9 +162,12 @@ def edges_of(cluster):
     return [name for name in os.listdir(cluster.run) if os.path.isdir(os.path.join(cluster.run, name))]
 
 
-def test_the_terminals_socket_is_its_users_alone(cluster, _gateway, _config):
-    socket = os.stat(os.path.join(cluster.run, "approve.sock"))
-    assert oct(socket.st_mode) == "0o140600", oct(socket.st_mode)
+def test_an_operators_socket_is_its_users_alone(cluster, _gateway, _config):
+    sockets = sorted(name for name in os.listdir(cluster.run) if name.endswith(".sock"))
+    assert sockets == ["approvald.sock", "vault.sock"], sockets
+    for name in sockets:
+        socket = os.stat(os.path.join(cluster.run, name))
+        assert oct(socket.st_mode) == "0o140600" and socket.st_uid == os.geteuid(), (name, socket)
 
 
 def test_a_directory_lets_only_its_pair_in(cluster, _gateway, _config):

@@ -12,6 +12,8 @@ endforeach()
 target_link_options(test_bus_room PRIVATE LINKER:--wrap=bus_message_send LINKER:--wrap=loop_now_us)
 # It measures memory: the sanitizer is not to keep what was freed.
 set_tests_properties(unit.test_bus_room PROPERTIES ENVIRONMENT ASAN_OPTIONS=quarantine_size_mb=4)
+cloister_test(unit test_operator.c)
+target_link_options(test_operator PRIVATE LINKER:--wrap=getsockopt,--wrap=loop_after)
 cloister_test(unit test_spool.c spooled.c)
 cloister_test(unit test_spool_short.c scarce.c spooled.c)
 target_link_options(test_spool_short PRIVATE ${scarce} LINKER:--wrap=ftruncate)

@@ -29,9 +29,8 @@ cloister_guard(secretd authority connection credentials echo request)
 
 # Its records, with a clock, a spool and a bus of the test.
 set(asked LINKER:--wrap=timestamp_ms,--wrap=spool_record,--wrap=call_reply)
-cloister_guard(approvald answer grant request store until operator)
-foreach(test answer grant request store until operator)
+cloister_guard(approvald answer grant request store until)
+foreach(test answer grant request store until)
 	target_sources(test_approvald_${test} PRIVATE asked.c scarce.c)
 	target_link_options(test_approvald_${test} PRIVATE ${asked} ${scarce})
 endforeach()
-target_link_options(test_approvald_operator PRIVATE LINKER:--wrap=getsockopt,--wrap=daemon_run,--wrap=loop_after)

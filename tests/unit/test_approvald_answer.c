@@ -34,11 +34,15 @@ struct given {
 	const char *subject;
 };
 
+static bool by_operator;
+
 /* none: the answer was taken. */
 static enum err_code
 answer(const char *id, struct given given)
 {
-	struct call call = { .owner = *given.by, .message = MSG_approval_answer };
+	struct call call = {
+		.owner = *given.by, .message = MSG_approval_answer, .by_operator = by_operator
+	};
 	struct approval_answer r = { .request_id = (char *)(uintptr_t)id,
 		.subject = (char *)(uintptr_t)given.subject,
 		.verdict = given.verdict,
@@ -113,6 +117,51 @@ a_channel_can_be_closed(void **unused)
 					approval_channel_http, "a.test" }),
 	    ERR_denied);
 	assert_int_equal(pending()->state, approval_state_pending);
+}
+
+/* It names no subject, and no channel: that is the socket's. */
+static void
+an_operator_answers_what_anybody_asked(void **unused)
+{
+	static const struct owner root = { "local:0", "" };
+	struct approval *a = pending();
+	const struct given yes = { &root, approval_verdict_approve, 0, NULL };
+
+	(void)unused;
+	options.answer_by_elicitation = options.answer_by_http = false;
+	by_operator = true;
+	assert_int_equal(answer("0123456789abcdef", yes), ERR_not_found);
+	assert_int_equal(answer(a->request_id, yes), ERR_none);
+	assert_int_equal(shown_state, approval_state_approved);
+	assert_int_equal(a->channel, approval_channel_terminal);
+	assert_string_equal(a->answered_by, "local:0");
+	assert_int_equal(answer(a->request_id, yes), ERR_invalid_argument);
+	assert_int_equal(
+	    answer(a->request_id, (struct given){ &root, approval_verdict_revoke, 0, NULL }),
+	    ERR_none);
+	by_operator = false;
+	asked_restart();
+	assert_int_equal(store_at(0)->state, approval_state_revoked);
+}
+
+/* The day is the namespace's, whatever else was given. */
+static void
+a_day_is_for_the_namespace(void **unused)
+{
+	struct approval *a = pending();
+	struct call call = { .owner = asked_bob, .message = MSG_approval_answer };
+	struct approval_answer r = { .request_id = a->request_id,
+		.subject = a->subject,
+		.verdict = approval_verdict_approve,
+		.duration = approval_duration_once,
+		.until = (char *)(uintptr_t) "2027-01-20",
+		.channel = approval_channel_http };
+	struct err e;
+
+	(void)unused;
+	assert_int_equal(answer_on_answer(&call, &r, &e), 0);
+	assert_int_equal(a->duration, approval_duration_namespace);
+	assert_int_equal(a->until_ms, UINT64_C(1000) * 1800489600);
 }
 
 /* A client that answers late learns what a person said first; an approver is refused. */
@@ -206,6 +255,9 @@ pages_show_what_is_now(void **unused)
 	call.owner = work;
 	assert_int_equal(answer_on_query(&call, &r, &e), 0);
 	assert_int_equal(shown_count, 0);
+	call.by_operator = true;
+	assert_int_equal(answer_on_query(&call, &r, &e), 0);
+	assert_int_equal(shown_count, 1);
 }
 
 int
@@ -214,6 +266,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		ASKED_TEST(rules_of_the_channels),
 		ASKED_TEST(a_channel_can_be_closed),
+		ASKED_TEST(an_operator_answers_what_anybody_asked),
+		ASKED_TEST(a_day_is_for_the_namespace),
 		ASKED_TEST(the_first_answer_counts),
 		ASKED_TEST(an_answer_after_the_deadline_is_none),
 		ASKED_TEST(an_answer_that_cannot_be_kept_is_none),

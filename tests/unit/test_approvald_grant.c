@@ -193,10 +193,47 @@ no_single_use_is_taken_of_what_a_run_has(void **unused)
 	assert_string_equal(grants(&asked_ann, NULL, "t"), "");
 }
 
+/* ---- without a request ---- */
+
+static int
+grant(const char *subject, const char *until)
+{
+	struct call call = {
+		.owner = asked_ann, .message = MSG_approval_grant, .by_operator = true
+	};
+	struct approval_grant r = { .kind = approval_kind_egress,
+		.subject = (char *)(uintptr_t)subject,
+		.until = (char *)(uintptr_t)until };
+	struct err e;
+
+	asked.replied = NULL;
+	return grant_on_grant(&call, &r, &e);
+}
+
+static void
+grants_without_a_request(void **unused)
+{
+	(void)unused;
+	assert_int_equal(grant("Example.COM.", NULL), 0);
+	assert_string_equal(store_at(0)->principal, asked_ann.principal);
+	assert_string_equal(store_at(0)->answered_by, asked_ann.principal);
+	assert_string_equal(store_at(0)->subject, "example.com");
+	assert_true(store_at(0)->granted);
+	assert_int_equal(asked.event, event_egress_approved);
+	assert_string_equal(grants(&asked_ann, NULL, NULL), "example.com");
+	assert_string_equal(grants(&asked_bob, NULL, NULL), "");
+	assert_int_equal(grant("192.0.2.1", NULL), -1);
+	assert_int_equal(grant("a.test", "2027-01-14"), -1);
+	asked.spool_full = true;
+	assert_int_equal(grant("b.test", NULL), -1);
+	assert_null(store_at(1));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		ASKED_TEST(grants_without_a_request),
 		cmocka_unit_test(who_is_covered),
 		ASKED_TEST(only_what_is_in_force_is_granted),
 		ASKED_TEST(a_single_use_is_durable_before_the_reply),

@@ -2,11 +2,12 @@
 /*
  * fuzz_operator.c - any packets at the operator's socket.
  *
- * Input: packets, each after its size (2 bytes).  Each gets one whole reply or, if it is empty or
- * too long, none.  What is refused leaves no record, and what is granted is canonical and ends.
+ * Input: packets, each after its size (2 bytes).  Each gets one whole reply or, if it is empty,
+ * none. What is refused leaves no record, and what is granted is canonical and ends.
  */
+#include "executor/approvald/answer.h"
+#include "executor/approvald/grant.h"
 #include "executor/approvald/kind.h"
-#include "executor/approvald/operator.h"
 #include "executor/approvald/options.h"
 #include "executor/approvald/request.h"
 #include "executor/approvald/store.h"
@@ -14,6 +15,7 @@
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 #include "common/codec/wire.h"
+#include "common/daemon/operator.h"
 #include "common/journal/spool.h"
 
 #include <fcntl.h>
@@ -27,27 +29,20 @@
 
 #define DIRECTORY "fuzz-operator"
 
-enum { ORDER_BYTES = 4096, PACKETS = 8, NOW_S = 1800000000 };
+enum { PACKETS = 8, NOW_S = 1800000000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__wrap_daemon_run(void);
 uint64_t __wrap_timestamp_ms(void);
 int __wrap_spool_record(struct audit_event *event, struct err *e);
 void __wrap_hash_random_hex(char *text, size_t size);
 
-static char reply[1 << 20];
+static char reply[OPERATOR_REPLY_BYTES];
 
 /* Waiting for the disk shows nothing here. */
 int
 fsync(int fd)
 {
 	return fd >= 0 ? 0 : -1;
-}
-
-const char *
-__wrap_daemon_run(void)
-{
-	return DIRECTORY;
 }
 
 uint64_t
@@ -73,9 +68,21 @@ __wrap_hash_random_hex(char *text, size_t size)
 	snprintf(text, size, "%0*x", (int)size - 1, named++);
 }
 
+/* As in main.c. */
+static const struct route routes[] = {
+	{ MSG_approval_answer, FROM(gateway), answer_on_answer },
+	{ MSG_approval_query, FROM(gateway), answer_on_query },
+	{ MSG_approval_grant, 0, grant_on_grant },
+	{ MSG_approval_grants, FROM(executor), grant_on_grants },
+	{ 0 },
+};
+
 static void
 begin(void)
 {
+	const struct bus_config config = {
+		.self = PEER_approvald, .run = DIRECTORY, .run_fd = -1, .routes = routes
+	};
 	static bool begun;
 	struct err e;
 
@@ -90,7 +97,8 @@ begin(void)
 		.max_all_records = 64 };
 	must(mkdir(DIRECTORY, 0700) == 0 || access(DIRECTORY, W_OK) == 0);
 	must(store_open(open(DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &e) == 0);
-	must(loop_open(&e) == 0 && operator_open(&e) == 0 && operator_start(&e) == 0);
+	must(loop_open(&e) == 0 && bus_prepare(&config, &e) == 0);
+	must(operator_open(PEER_approvald, routes, DIRECTORY, &e) == 0 && operator_start(&e) == 0);
 }
 
 static void
@@ -105,7 +113,7 @@ static size_t
 visit(const uint8_t *data, size_t size)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX,
-		.sun_path = DIRECTORY "/approve.sock" };
+		.sun_path = DIRECTORY "/approvald.sock" };
 	auto_fd int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct err e;
 	ssize_t n;
@@ -119,24 +127,25 @@ visit(const uint8_t *data, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* true: the order was obeyed. */
+/* true: the message was served. */
 static bool
-check_reply(size_t size)
+check_reply(const uint8_t *data, size_t size)
 {
 	const struct blob bytes = { reply + 1, size - 1 };
-	struct approval_list list = { 0 };
-	struct failure failure = { 0 };
+	const bool refused = reply[0] != 0;
+	/* What was served had a whole name. */
+	const enum msg_id id =
+	    refused ? MSG_failure : messages[message_find((const char *)data)].reply;
+	auto_free void *message = calloc(1, messages[id].size);
 	struct packed packed = { 0 };
-	bool refused = reply[0] != 0;
 	struct err e;
 
 	must(reply[0] == 0 || reply[0] == 1);
+	must(id != MSG_none && message != NULL);
 	must(wire_raise(&bytes, &packed, &e) == 0);
-	must(wire_decode(refused ? MSG_failure : MSG_approval_list, &packed,
-		 refused ? (void *)&failure : &list, &e) == 0);
+	must(wire_decode(id, &packed, message, &e) == 0);
 	packed_clear(&packed);
-	message_clear(MSG_failure, &failure);
-	message_clear(MSG_approval_list, &list);
+	message_clear(id, message);
 	return !refused;
 }
 
@@ -169,12 +178,12 @@ send_one(const uint8_t *data, size_t size)
 {
 	size_t before = count(), n = visit(data, size);
 
-	if (size == 0 || size > ORDER_BYTES) {
+	if (size == 0) {
 		must(n == 0 && count() == before);
 		return;
 	}
 	must(n > 0);
-	if (!check_reply(n))
+	if (!check_reply(data, n))
 		must(count() == before);
 	else if (count() > before)
 		check_newest();
