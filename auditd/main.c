@@ -12,6 +12,7 @@
 #include "auditd/group.h"
 #include "auditd/journal.h"
 #include "auditd/key.h"
+#include "auditd/options.h"
 #include "auditd/query.h"
 #include "auditd/record.h"
 #include "auditd/seen.h"
@@ -23,13 +24,6 @@
 #include <string.h>
 
 static uint64_t torn;
-
-/* clang-format off */
-static struct {
-#define SETTING(name, kind, ...) C_##kind name;
-#include "auditd/options.def"
-} options;
-/* clang-format on */
 
 static void
 remember(const struct chain_link *link)
@@ -82,15 +76,6 @@ stop(void)
 	key_close();
 }
 
-/* clang-format off */
-static const struct setting settings[] = {
-#define SETTING(name, kind, fallback, low, high, also, doc) \
-	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
-#include "auditd/options.def"
-	{ 0 },
-};
-/* clang-format on */
-
 static const struct route routes[] = {
 	{ MSG_audit_append,
 	    FROM(gateway) | FROM(executor) | FROM(snapshotd) | FROM(vault) | FROM(approvald),
@@ -105,7 +90,7 @@ static const struct daemon self = {
 	.summary =
 	    "keeps the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
 	    "a log and exits, --public-key prints the public key of the checkpoints",
-	.settings = settings,
+	.settings = options_table,
 	.routes = routes,
 	.memory_bytes = (uint64_t)1 << 30,
 	.open = open_journal,

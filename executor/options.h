@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - the executor's settings: options.def as a struct and as the table that fills it. */
+/* options.h - the executor's settings, options.def, and what follows from them. */
 #pragma once
 
-#include "common/table/settings.h"
+#define OPTIONS "executor/options.def"
+#include "common/table/options.h"
 
-/* clang-format off */
-struct options {
-#define SETTING(name, kind, ...) C_##kind name;
-#include "executor/options.def"
-
-	/* Set by options_check(). */
-	struct texts imports;      /* allowed_imports, split; none: any */
-	struct texts url_hosts;    /* package_hosts, split */
-};
-/* clang-format on */
-
-extern struct options options;
-extern const struct setting options_table[];
+/* Set by options_check(): lists of the settings, split. */
+extern struct texts options_imports;   /* allowed_imports; none: any */
+extern struct texts options_url_hosts; /* package_hosts */
 
 /* Call after the settings were read, before the jail.  Replaces 0 by its meaning; fails with the
  * name of a default that exceeds its cap. */

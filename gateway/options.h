@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - the gateway's settings: options.def as a struct and as the table that fills it. */
+/* options.h - the gateway's settings; see options.def. */
 #pragma once
 
-#include "common/table/settings.h"
+#include "gateway/mcp/instructions.h"
 
-/* clang-format off */
-struct options {
-#define SETTING(name, kind, ...) C_##kind name;
-#include "gateway/options.def"
-};
-/* clang-format on */
-
-extern struct options options;
-extern const struct setting options_table[];
+#define OPTIONS "gateway/options.def"
+#include "common/table/options.h"

@@ -2,14 +2,7 @@
 /* options.h - snapshotd's settings: options.def as a struct and as the table that fills it. */
 #pragma once
 
-#include "common/table/settings.h"
+#include "common/base/work.h"
 
-/* clang-format off */
-struct options {
-#define SETTING(name, kind, ...) C_##kind name;
-#include "snapshotd/options.def"
-};
-/* clang-format on */
-
-extern struct options options;
-extern const struct setting options_table[];
+#define OPTIONS "snapshotd/options.def"
+#include "common/table/options.h"

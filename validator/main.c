@@ -9,6 +9,7 @@
  */
 #include "validator/check.h"
 #include "validator/csv/csv.h"
+#include "validator/options.h"
 #include "validator/python/python.h"
 #include "validator/queue.h"
 #include "validator/schema/validate.h"
@@ -16,13 +17,6 @@
 #include "common/daemon/daemon.h"
 
 #include <seccomp.h>
-
-/* clang-format off */
-static struct {
-#define SETTING(name, kind, ...) C_##kind name;
-#include "validator/options.def"
-} options;
-/* clang-format on */
 
 /* In a worker process. */
 static int
@@ -98,15 +92,6 @@ on_validate_json_data(struct call *call, void *request, struct err *e)
 	    call, request, ask->data.size + ask->schema_name_or_dict.size + ask->documents.size, e);
 }
 
-/* clang-format off */
-static const struct setting settings[] = {
-#define SETTING(name, kind, fallback, low, high, also, doc) \
-	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
-#include "validator/options.def"
-	{ 0 },
-};
-/* clang-format on */
-
 static const struct route routes[] = {
 	{ MSG_validate_code, FROM(gateway) | FROM(executor), on_validate_code },
 	{ MSG_validate_csv_data, FROM(gateway), on_validate_csv_data },
@@ -122,7 +107,7 @@ static const int refused[] = {
 
 static const struct daemon self = {
 	.self = PEER_validator,
-	.settings = settings,
+	.settings = options_table,
 	.routes = routes,
 	.refused = refused,
 	.memory_bytes =

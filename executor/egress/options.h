@@ -2,14 +2,5 @@
 /* options.h - egress's settings; see options.def. */
 #pragma once
 
-#include "common/table/settings.h"
-
-/* clang-format off */
-struct options {
-#define SETTING(name, kind, ...) C_##kind name;
-#include "executor/egress/options.def"
-};
-/* clang-format on */
-
-extern struct options options;
-extern const struct setting options_table[];
+#define OPTIONS "executor/egress/options.def"
+#include "common/table/options.h"

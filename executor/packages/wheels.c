@@ -264,7 +264,7 @@ add_pins(struct install *in, struct err *e)
 static int
 add_hosts(struct install *in, struct err *e)
 {
-	const struct texts *const lists[] = { index_hosts_of(INDEX_pypi), &options.url_hosts };
+	const struct texts *const lists[] = { index_hosts_of(INDEX_pypi), &options_url_hosts };
 
 	for (size_t l = 0; l < COUNT(lists); l++)
 		for (size_t i = 0; i < lists[l]->count; i++)
@@ -280,7 +280,7 @@ fetch(struct install *in, struct err *e)
 		install_argument(in, "i:", index_hosts_url(INDEX_pypi), e) < 0) ||
 	    install_arguments(in, "x:", index_hosts_more(INDEX_pypi), e) < 0)
 		return -1;
-	if (install_arguments(in, "h:", &options.url_hosts, e) < 0 || add_hosts(in, e) < 0 ||
+	if (install_arguments(in, "h:", &options_url_hosts, e) < 0 || add_hosts(in, e) < 0 ||
 	    install_room(in, in->ask.build ? FILES : FETCHED, e) < 0)
 		return -1;
 	return install_script(in, "fetch.py", &in->domains, NULL, fetched, e);

@@ -2,14 +2,5 @@
 /* options.h - the vault's settings: options.def as a struct and as the table that fills it. */
 #pragma once
 
-#include "common/table/settings.h"
-
-/* clang-format off */
-struct options {
-#define SETTING(name, kind, ...) C_##kind name;
-#include "executor/vault/options.def"
-};
-/* clang-format on */
-
-extern struct options options;
-extern const struct setting options_table[];
+#define OPTIONS "executor/vault/options.def"
+#include "common/table/options.h"

@@ -58,7 +58,7 @@ fake_options(struct err *e)
 		free(*(char **)s->to);
 		*(char **)s->to = NULL;
 	}
-	texts_clear(&options.imports);
+	texts_clear(&options_imports);
 	if (settings_read("executor", NULL, options_table, 1, argv, e) < 0)
 		return -1;
 	if (options_check(e) < 0 || limits_settle(e) < 0 || share_settle(e) < 0 ||

@@ -184,8 +184,8 @@ knows_old_names(void **state)
 	assert_int_equal(limits_default.box.memory_bytes, 128 << 20);
 	assert_int_equal(limits_default.box.wall_ms, 7000);
 	assert_int_equal(options.session_ttl, 120);
-	assert_int_equal(options.imports.count, 2);
-	assert_string_equal(options.imports.items[1], "os");
+	assert_int_equal(options_imports.count, 2);
+	assert_string_equal(options_imports.items[1], "os");
 	assert_int_equal(policy_check_profile("basic,network", language_python, &e), -1);
 	assert_int_equal(e.code, ERR_denied);
 }

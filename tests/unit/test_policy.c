@@ -128,7 +128,7 @@ refuses_other_languages(void **state)
 	node.allowed_imports = (struct texts){ imports, 1 };
 	refuse(&node, perl, ERR_invalid_argument, "allowed_imports");
 	node.allowed_imports = (struct texts){ 0 };
-	assert_int_equal(texts_add(&options.imports, "math"), 0);
+	assert_int_equal(texts_add(&options_imports, "math"), 0);
 	refuse(&node, language_node, ERR_denied, "use python");
 	refuse(&node, language_shell, ERR_denied, "shell");
 }
@@ -146,7 +146,7 @@ holds_imports_to_the_operators(void **state)
 	assert_int_equal(policy_read(&policy, &ask, language_python, NULL, &e), 0);
 	assert_true(policy_restricts(&policy));
 	policy_clear(&policy);
-	assert_int_equal(texts_add(&options.imports, "os"), 0);
+	assert_int_equal(texts_add(&options_imports, "os"), 0);
 	assert_int_equal(policy_read(&policy, &ask, language_python, "strict", &e), 0);
 	assert_string_equal(policy.profile, "strict");
 	assert_string_equal(policy.imports.items[0], "os");

@@ -102,10 +102,10 @@ policy_check_profile(const char *names, unsigned language, struct err *e)
 static bool
 allowed(const char *module)
 {
-	for (size_t i = 0; i < options.imports.count; i++)
-		if (profile_within(module, options.imports.items[i]))
+	for (size_t i = 0; i < options_imports.count; i++)
+		if (profile_within(module, options_imports.items[i]))
 			return true;
-	return options.imports.count == 0;
+	return options_imports.count == 0;
 }
 
 static int
@@ -122,8 +122,8 @@ read_imports(struct policy *policy, struct texts *asked, struct err *e)
 		*asked = (struct texts){ 0 };
 		return 0;
 	}
-	for (size_t i = 0; i < options.imports.count; i++)
-		if (texts_add(&policy->imports, options.imports.items[i]) < 0)
+	for (size_t i = 0; i < options_imports.count; i++)
+		if (texts_add(&policy->imports, options_imports.items[i]) < 0)
 			return err_sys(e, "allowed_imports");
 	return 0;
 }
@@ -131,12 +131,12 @@ read_imports(struct policy *policy, struct texts *asked, struct err *e)
 static int
 check_imports(const struct texts *asked, unsigned language, struct err *e)
 {
-	if (language == language_python || (check_knows(language) && options.imports.count == 0))
+	if (language == language_python || (check_knows(language) && options_imports.count == 0))
 		return 0;
 	if (asked->items != NULL && !check_knows(language))
 		return err_set(e, ERR_invalid_argument,
 		    "allowed_imports: does not apply to %s; leave it out", name_of(language));
-	if (options.imports.count > 0)
+	if (options_imports.count > 0)
 		return err_set(e, ERR_denied,
 		    "language: this server restricts code to listed modules of python, which "
 		    "cannot be enforced for %s; use python",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - the executor's settings and the values derived from them.
+ * options_check.c - what follows from the executor's settings.
  *
  * Trusts the operator's values, but not that they are consistent: a default over its own cap is
  * refused at the start instead of at every call.
@@ -22,16 +22,7 @@ enum {
 	MIB = 1 << 20,
 };
 
-struct options options;
-
-const struct setting options_table[] = {
-/* clang-format off */
-#define SETTING(name, kind, fallback, low, high, also, doc) \
-	{ #name, KIND_##kind, &options.name, fallback, low, high, also, doc },
-#include "executor/options.def"
-	/* clang-format on */
-	{ 0 },
-};
+struct texts options_imports, options_url_hosts;
 
 /* The bound for all boxes (builder/limits/cgroup.c).  Even on the smallest machine it suffices
  * for one principal to have a workspace, and for others, too. */
@@ -58,9 +49,9 @@ split(const char *setting, char *rest, struct texts *to, struct err *e)
 static int
 check_lists(struct err *e)
 {
-	if (split("allowed_imports", options.allowed_imports, &options.imports, e) < 0)
+	if (split("allowed_imports", options.allowed_imports, &options_imports, e) < 0)
 		return -1;
-	return split("package_hosts", options.package_hosts, &options.url_hosts, e);
+	return split("package_hosts", options.package_hosts, &options_url_hosts, e);
 }
 
 static int
