@@ -55,7 +55,8 @@
 #include "common/base/work.h"
 #include "common/daemon/daemon.h"
 
-#include <seccomp.h>
+#define SYSCALLS "executor/syscalls.def"
+#include "common/daemon/own_syscalls.h"
 
 static int
 open_builder(const struct texts *arguments, struct err *e)
@@ -221,17 +222,12 @@ drain(void)
 	return 0;
 }
 
-static const int syscalls[] = {
-#define ALLOW(name) SCMP_SYS(name),
-#include "executor/syscalls.def"
-	-1,
-};
-
 static const struct daemon self = {
 	.self = PEER_executor,
 	.settings = options_table,
 	.routes = routes,
 	.syscalls = syscalls,
+	.refused = refused,
 	.open = open_all,
 	.start = start,
 	.stop = stop,

@@ -26,8 +26,10 @@
 #include "common/daemon/daemon.h"
 #include "common/table/replaced.h"
 
+#define SYSCALLS "gateway/syscalls.def"
+#include "common/daemon/own_syscalls.h"
+
 #include <jansson.h>
-#include <seccomp.h>
 
 #include <malloc.h>
 #include <stdio.h>
@@ -120,12 +122,6 @@ drain_gateway(void)
 	return transport->drain == NULL ? 0 : transport->drain();
 }
 
-static const int syscalls[] = {
-#define ALLOW(name) SCMP_SYS(name),
-#include "gateway/syscalls.def"
-	-1,
-};
-
 static const struct daemon gateway = {
 	.self = PEER_gateway,
 	.settings = options_table,
@@ -134,6 +130,7 @@ static const struct daemon gateway = {
 	.stop = stop_gateway,
 	.drain = drain_gateway,
 	.syscalls = syscalls,
+	.refused = refused,
 };
 
 int

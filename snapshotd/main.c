@@ -15,7 +15,8 @@
 #include "snapshotd/snapshot.h"
 #include "snapshotd/store.h"
 
-#include <seccomp.h>
+#define SYSCALLS "snapshotd/syscalls.def"
+#include "common/daemon/own_syscalls.h"
 
 static int
 start(struct err *e)
@@ -45,17 +46,12 @@ static const struct route routes[] = {
 	{ 0 },
 };
 
-static const int syscalls[] = {
-#define ALLOW(name) SCMP_SYS(name),
-#include "snapshotd/syscalls.def"
-	-1,
-};
-
 static const struct daemon self = {
 	.self = PEER_snapshotd,
 	.settings = options_table,
 	.routes = routes,
 	.syscalls = syscalls,
+	.refused = refused,
 	.memory_bytes = (uint64_t)20
 	                << 30, /* 16 of it for what strangers may announce: common/bus/server.c */
 	.start = start,

@@ -16,7 +16,8 @@
 
 #include "common/daemon/daemon.h"
 
-#include <seccomp.h>
+#define SYSCALLS "validator/syscalls.def"
+#include "common/daemon/own_syscalls.h"
 
 /* In a worker process. */
 static int
@@ -99,16 +100,11 @@ static const struct route routes[] = {
 	{ 0 },
 };
 
-static const int refused[] = {
-#define REFUSE(name) SCMP_SYS(name),
-#include "validator/syscalls.def"
-	-1,
-};
-
 static const struct daemon self = {
 	.self = PEER_validator,
 	.settings = options_table,
 	.routes = routes,
+	.syscalls = syscalls,
 	.refused = refused,
 	.memory_bytes =
 	    2ULL << 30, /* parsing has its own limit; threads reserve more than they use */

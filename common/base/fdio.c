@@ -148,6 +148,18 @@ load(int fd, size_t room, size_t limit, struct blob *to, struct err *e)
 }
 
 int
+fdio_check_private(int fd, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "stat");
+	if ((st.st_mode & 077) != 0)
+		return err_set(e, ERR_denied, "other users may read it; its mode must be 0600");
+	return 0;
+}
+
+int
 fdio_load_open(int fd, const char *name, size_t limit, struct blob *to, struct err *e)
 {
 	struct stat st;

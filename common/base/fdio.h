@@ -26,6 +26,8 @@ int fdio_open_beneath(int dir, const char *path, uint64_t flags, mode_t mode, st
  * place in the directory, as in a mounted Secret, but not outside. */
 int fdio_open_inside(int dir, const char *path, struct err *);
 
+/* denied: other users have any right to the open file, which holds a secret. */
+int fdio_check_private(int fd, struct err *);
 /* Reads a regular file into a blob, followed by a zero byte that is not counted; limit_exceeded
  * over limit bytes. */
 int fdio_load(int dir, const char *name, size_t limit, struct blob *, struct err *);

@@ -13,7 +13,8 @@
 #include "executor/approvald/request.h"
 #include "executor/approvald/store.h"
 
-#include <seccomp.h>
+#define SYSCALLS "executor/approvald/syscalls.def"
+#include "common/daemon/own_syscalls.h"
 
 static int
 start(struct err *e)
@@ -33,17 +34,12 @@ static const struct route routes[] = {
 	{ 0 },
 };
 
-static const int syscalls[] = {
-#define ALLOW(name) SCMP_SYS(name),
-#include "executor/approvald/syscalls.def"
-	-1,
-};
-
 static const struct daemon self = {
 	.self = PEER_approvald,
 	.settings = options_table,
 	.routes = routes,
 	.syscalls = syscalls,
+	.refused = refused,
 	.memory_bytes = (uint64_t)20
 	                << 30, /* 16 of it for what strangers may announce: common/bus/server.c */
 	.start = start,

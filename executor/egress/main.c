@@ -13,7 +13,8 @@
 
 #include "common/daemon/daemon.h"
 
-#include <seccomp.h>
+#define SYSCALLS "executor/egress/syscalls.def"
+#include "common/daemon/own_syscalls.h"
 
 static int
 open_all(struct err *e)
@@ -27,20 +28,6 @@ static const struct route routes[] = {
 	{ MSG_serve_network, FROM(executor), network_on_serve_network },
 	{ MSG_end_network, FROM(executor), network_on_end_network },
 	{ 0 },
-};
-
-static const int syscalls[] = {
-#define ALLOW(name) SCMP_SYS(name),
-#define REFUSE(name)
-#include "executor/egress/syscalls.def"
-	-1,
-};
-
-static const int refused[] = {
-#define ALLOW(name)
-#define REFUSE(name) SCMP_SYS(name),
-#include "executor/egress/syscalls.def"
-	-1,
 };
 
 static const struct daemon self = {

@@ -279,18 +279,6 @@ credentials_read(const char *text, size_t size, struct credentials *to, struct e
 
 /* ---- the file ---- */
 
-static int
-check_mode(int fd, struct err *e)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return err_sys(e, "stat");
-	if ((st.st_mode & 077) != 0)
-		return err_set(e, ERR_denied, "other users may read it; its mode must be 0600");
-	return 0;
-}
-
 int
 credentials_load(const char *path, struct credentials *to, struct err *e)
 {
@@ -301,7 +289,8 @@ credentials_load(const char *path, struct credentials *to, struct err *e)
 	*to = (struct credentials){ 0 };
 	if (fd < 0)
 		return err_sys(e, "open %s", path);
-	if (check_mode(fd, e) < 0 || fdio_load_open(fd, path, CREDENTIALS_BYTES, &text, e) < 0)
+	if (fdio_check_private(fd, e) < 0 ||
+	    fdio_load_open(fd, path, CREDENTIALS_BYTES, &text, e) < 0)
 		return err_add(e, "%s", path);
 	status = credentials_read(text.data, text.size, to, e);
 	sodium_memzero(text.data, text.size);

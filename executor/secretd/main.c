@@ -14,7 +14,8 @@
 #include "executor/secretd/options.h"
 #include "executor/secretd/tls.h"
 
-#include <seccomp.h>
+#define SYSCALLS "executor/secretd/syscalls.def"
+#include "common/daemon/own_syscalls.h"
 
 static struct texts names; /* that have credentials */
 
@@ -63,20 +64,6 @@ stop(void)
 static const struct route routes[] = {
 	{ MSG_serve_bound, FROM(executor), bound_on_serve_bound },
 	{ 0 },
-};
-
-static const int syscalls[] = {
-#define ALLOW(name) SCMP_SYS(name),
-#define REFUSE(name)
-#include "executor/secretd/syscalls.def"
-	-1,
-};
-
-static const int refused[] = {
-#define ALLOW(name)
-#define REFUSE(name) SCMP_SYS(name),
-#include "executor/secretd/syscalls.def"
-	-1,
 };
 
 static const struct daemon self = {

@@ -72,18 +72,6 @@ parse_and_wipe(struct blob *text, struct err *e)
 }
 
 static int
-check_mode(int fd, struct err *e)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return err_sys(e, "stat");
-	if ((st.st_mode & 077) != 0)
-		return err_set(e, ERR_denied, "other users may read it; its mode must be 0600");
-	return 0;
-}
-
-static int
 open_given(const char *path, bool strict, struct err *e)
 {
 	struct blob text = { 0 };
@@ -91,7 +79,7 @@ open_given(const char *path, bool strict, struct err *e)
 
 	if (fd < 0)
 		return err_sys(e, "open %s", path);
-	if ((strict && check_mode(fd, e) < 0) ||
+	if ((strict && fdio_check_private(fd, e) < 0) ||
 	    fdio_load_open(fd, NAME, TEXT_BYTES, &text, e) < 0 || parse_and_wipe(&text, e) < 0)
 		return err_add(e, "%s", path);
 	keys.given = true;

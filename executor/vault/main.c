@@ -12,7 +12,8 @@
 #include "executor/vault/options.h"
 #include "executor/vault/vault.h"
 
-#include <seccomp.h>
+#define SYSCALLS "executor/vault/syscalls.def"
+#include "common/daemon/own_syscalls.h"
 
 static int
 start(struct err *e)
@@ -29,17 +30,12 @@ static const struct route routes[] = {
 	{ 0 },
 };
 
-static const int syscalls[] = {
-#define ALLOW(name) SCMP_SYS(name),
-#include "executor/vault/syscalls.def"
-	-1,
-};
-
 static const struct daemon self = {
 	.self = PEER_vault,
 	.settings = options_table,
 	.routes = routes,
 	.syscalls = syscalls,
+	.refused = refused,
 	.memory_bytes = (uint64_t)4 << 30,
 	.open = backend_open,
 	.start = start,

@@ -9,10 +9,8 @@ The index demands Basic credentials for one name, and serves another name withou
 
 import base64
 import contextlib
-import http.server
 import os
 import re
-import ssl
 import subprocess
 import sys
 import tempfile
@@ -25,6 +23,7 @@ import daemons  # noqa: E402
 import index  # noqa: E402
 import registry  # noqa: E402
 from shop import installed, out, refused, run, SESSIONS  # noqa: E402
+import tls  # noqa: E402
 
 NAME, OTHER, HOST = "index.test", "elsewhere.test", "127.77.55.3"
 PASSWORD = "correct-horse-" + base64.b32encode(os.urandom(10)).decode().lower()
@@ -49,51 +48,16 @@ class Page(index.Page):
             super().do_GET()
 
 
-class Tls(http.server.ThreadingHTTPServer):
-    request_queue_size = 128
-    context = index = None
-
-    # The handshake is in the thread of its connection, as a client may refuse the certificate.
-    def process_request_thread(self, request, client_address):
-        try:
-            request = self.context.wrap_socket(request, server_side=True)
-            super().process_request_thread(request, client_address)
-        except OSError:
-            request.close()
-
-    def handle_error(self, request, client_address):
-        pass
-
-
-def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
-
-
-def certificates(directory):
-    """An authority, and a server's certificate of it for both names."""
-    ca, key, request, made = (os.path.join(directory, name) for name in ("ca", "key", "request", "made"))
-    new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    openssl("req", "-x509", *new, "-keyout", ca + ".key", "-out", ca, "-subj", "/CN=the operator's own", "-days", "2")
-    openssl("req", *new, "-keyout", key, "-out", request, "-subj", "/CN=" + NAME)
-    with open(made + ".names", "w", encoding="ascii") as file:
-        file.write(f"subjectAltName=DNS:{NAME},DNS:{OTHER}\nbasicConstraints=CA:FALSE\n")
-    openssl("x509", "-req", "-in", request, "-CA", ca, "-CAkey", ca + ".key", "-CAcreateserial", "-days", "1", "-extfile", made + ".names", "-out", made)
-    os.chmod(ca, 0o644)
-    return ca, made, key
-
-
 def serve(directory):
-    ca, made, key = certificates(directory)
+    ca, made, key = tls.certificates(directory, NAME, OTHER)
     INDEX.add(index.wheel("base", "1.0", {"base.py": "version = '1.0'\n"}))
     INDEX.add(index.wheel("hello", "1.0", {"hello.py": "text = 'hello'\n"}, requires=["base"]))
     registry.Registry(INDEX).add("tiny", "1.0.0", {"index.js": "module.exports = 'tiny 1.0.0'\n"})
     for path, page in INDEX.pages.items():
         INDEX.pages[path] = page.replace(f"http://{NAME}:{INDEX.port}".encode(), f"https://{NAME}".encode())
-    Tls.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    Tls.context.load_cert_chain(made, key)
-    server = Tls((HOST, 443), Page)
+    server = tls.Server((HOST, 443), Page, made, key)
     server.index = INDEX
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server.begin()
     INDEX.serve()
     return ca
 

@@ -25,6 +25,7 @@ import zipfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
 import daemons  # noqa: E402
+import tls  # noqa: E402
 
 HOST = "127.77.53.2"
 NAME = "index.test"
@@ -43,36 +44,6 @@ class Dns(socketserver.BaseRequestHandler):
 class Files(http.server.SimpleHTTPRequestHandler):
     def log_message(self, format, *args):  # pylint: disable=redefined-builtin
         pass
-
-
-class Tls(socketserver.ThreadingTCPServer):
-    allow_reuse_address = daemon_threads = True
-    context = None
-
-    # The handshake is in the thread of its connection, as a client may refuse the certificate.
-    def process_request_thread(self, request, client_address):
-        try:
-            request = self.context.wrap_socket(request, server_side=True)
-            super().process_request_thread(request, client_address)
-        except OSError:
-            request.close()
-
-
-def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
-
-
-def certificates(directory):
-    """An authority, and a server's certificate of it."""
-    ca, key, request, made = (os.path.join(directory, name) for name in ("ca", "key", "request", "made"))
-    new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    openssl("req", "-x509", *new, "-keyout", ca + ".key", "-out", ca, "-subj", "/CN=the operator's own", "-days", "2")
-    openssl("req", *new, "-keyout", key, "-out", request, "-subj", "/CN=" + NAME)
-    with open(made + ".names", "w", encoding="ascii") as file:
-        file.write(f"subjectAltName=DNS:{NAME}\nbasicConstraints=CA:FALSE\n")
-    openssl("x509", "-req", "-in", request, "-CA", ca, "-CAkey", ca + ".key", "-CAcreateserial", "-days", "1", "-extfile", made + ".names", "-out", made)
-    os.chmod(ca, 0o644)
-    return ca, made, key
 
 
 def fill(directory):
@@ -100,14 +71,12 @@ def fill(directory):
 
 
 def serve(directory):
-    ca, made, key = certificates(directory)
+    ca, made, key = tls.certificates(directory, NAME)
     served = os.path.join(directory, "served")
     os.mkdir(served)
     fill(served)
-    Tls.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    Tls.context.load_cert_chain(made, key)
-    for server in socketserver.ThreadingUDPServer((HOST, 5353), Dns), Tls((HOST, 443), functools.partial(Files, directory=served)):
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    tls.Server((HOST, 443), functools.partial(Files, directory=served), made, key).begin()
+    threading.Thread(target=socketserver.ThreadingUDPServer((HOST, 5353), Dns).serve_forever, daemon=True).start()
     return ca
 
 

@@ -10,6 +10,13 @@
 #include "common/base/log.h"
 #include "common/daemon/daemon.h"
 
+#ifdef INMATE_SYSCALLS
+#define SYSCALLS INMATE_SYSCALLS
+#include "common/daemon/own_syscalls.h"
+#else
+static const int syscalls[] = { -1 }, refused[] = { -1 };
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -18,7 +25,6 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -347,29 +353,6 @@ static const struct setting settings[] = {
 static const struct route routes[] = {
 	{ MSG_none, 0, NULL },
 };
-
-/* clang-format off */
-static const int syscalls[] = {
-#ifdef INMATE_SYSCALLS
-#define ALLOW(name) SCMP_SYS(name),
-#define REFUSE(name)
-#include INMATE_SYSCALLS
-#endif
-	-1,
-};
-
-#undef ALLOW
-#undef REFUSE
-
-static const int refused[] = {
-#ifdef INMATE_SYSCALLS
-#define ALLOW(name)
-#define REFUSE(name) SCMP_SYS(name),
-#include INMATE_SYSCALLS
-#endif
-	-1,
-};
-/* clang-format on */
 
 static const struct daemon self = {
 	.self = INMATE_PEER,
