@@ -3,3 +3,8 @@ foreach(test census cgroup_huge cgroup_mount guard locks memory pace process_kil
 	cloister_unit(builder test_${test}.c)
 endforeach()
 cloister_unit(builder test_program_ends.c program_rest.c)
+# Cgroups of plain files.
+foreach(test cgroup_v1 cgroup_v2)
+	cloister_unit(builder test_${test}.c played_cgroup.c)
+	target_link_options(test_${test} PRIVATE LINKER:--wrap=write,--wrap=mkdirat,--wrap=unlinkat)
+endforeach()

@@ -172,8 +172,8 @@ set(struct cgroup *g, const struct cgroup_file *file, uint64_t value, enum layer
 	int directory = groups.roots.ours[file->root];
 	struct cgroup_path path = cgroup_path_of(g, file->name);
 
-	if (directory >= 0 &&
-	    cgroup_knob_write(directory, path.text, text_of(file, value).text) == 0)
+	/* The errno of a limit that the kernel replaced is 0: reported as not verified. */
+	if (directory >= 0 && cgroup_knob_set(directory, path.text, text_of(file, value).text) == 0)
 		g->in_force |= 1ull << layer;
 	else
 		g->why[layer] = (uint8_t)(directory >= 0 ? errno : ENOENT);
@@ -187,6 +187,7 @@ set_limits(struct cgroup *g, const struct order *order, uint64_t workspace_bytes
 	uint64_t quota_us = order->cpu_milli * (CGROUP_PERIOD_US / 1000);
 	uint64_t whole_us = whole_quota_us();
 
+	memory -= memory % (uint64_t)sysconf(_SC_PAGESIZE); /* as the kernel does */
 	set(g, &ops->memory, memory, LAYER_memory_limit);
 	ops->refine(groups.roots.ours[ops->memory.root], g, memory);
 	/* The first process is the builder's. */

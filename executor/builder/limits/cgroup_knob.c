@@ -4,6 +4,7 @@
 
 #include "common/base/auto.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -25,4 +26,25 @@ cgroup_knob_read(int directory, const char *path, char *text, size_t size)
 		return -1;
 	text[n] = '\0';
 	return 0;
+}
+
+int
+cgroup_knob_set(int directory, const char *path, const char *text)
+{
+	auto_fd int fd = openat(directory, path, O_RDWR | O_CLOEXEC);
+	char now[64];
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return -1;
+
+	ssize_t n = pread(fd, now, sizeof now - 1, 0);
+
+	if (n < 0)
+		return -1;
+	now[n] = '\0';
+	now[strcspn(now, "\n")] = '\0';
+	if (strcmp(now, text) == 0)
+		return 0;
+	errno = 0;
+	return -1;
 }

@@ -7,8 +7,10 @@
  */
 #pragma once
 
-#include "executor/builder/limits/cgroup.h"
 #include "executor/builder/limits/cgroup_roots.h"
+#include "executor/builder/order.h"
+
+struct cgroup;
 
 enum {
 	CGROUP_PATH_BELOW = 64, /* of a box's file in a root */
