@@ -17,6 +17,7 @@
 #include "executor/builder/nets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -27,11 +28,21 @@ enum {
 
 static bool no_veth; /* this kernel has none */
 
+/* The route stays in the box's namespace, which is therefore its own far one: it is never used
+ * again. */
+static int
+connect_alone(int net, int *far, struct err *e)
+{
+	if (*far < 0 && (*far = fcntl(net, F_DUPFD_CLOEXEC, 0)) < 0)
+		return err_sys(e, "a box's network");
+	return link_alone(net, e);
+}
+
 static int
 connect_box(int net, int *far, struct err *e)
 {
 	if (no_veth)
-		return link_alone(net, e);
+		return connect_alone(net, far, e);
 	if (*far < 0 && (*far = nets_take(e)) < 0)
 		return -1;
 	if (link_pair(net, *far, e) == 0)
@@ -42,10 +53,11 @@ connect_box(int net, int *far, struct err *e)
 	*far = -1;
 	no_veth = true;
 	log_warn("programs cannot listen at ports that they may reach outside: no veth", LOG_E(e));
-	return link_alone(net, e);
+	return connect_alone(net, far, e);
 }
 
-/* In the current namespace. */
+/* In the current namespace.  A socket for questions shares its port with no other one, or a program
+ * could answer the questions of others. */
 static int
 listen_at(int type, uint32_t address, uint16_t port, struct err *e)
 {
@@ -55,7 +67,9 @@ listen_at(int type, uint32_t address, uint16_t port, struct err *e)
 	};
 	int one = 1;
 
-	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
+	if (sock < 0 ||
+	    (type == SOCK_STREAM &&
+		setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0) ||
 	    bind(sock, (const struct sockaddr *)&at, sizeof at) < 0 ||
 	    (type == SOCK_STREAM && listen(sock, BACKLOG) < 0))
 		return err_sys(e, "listen on port %u of the box", port);
@@ -94,7 +108,7 @@ make_sockets(int net, int *far, const struct order *order, int *fds, size_t *nfd
 	if (connect_box(net, far, e) < 0 || listen_for_questions(net, fds, e) < 0)
 		return -1;
 	*nfds = 1;
-	return listen_for_connections(*far >= 0 ? *far : net, order->ports, fds, nfds, e);
+	return listen_for_connections(*far, order->ports, fds, nfds, e);
 }
 
 int

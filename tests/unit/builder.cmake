@@ -8,3 +8,6 @@ foreach(test cgroup_v1 cgroup_v2)
 	cloister_unit(builder test_${test}.c played_cgroup.c)
 	target_link_options(test_${test} PRIVATE LINKER:--wrap=write,--wrap=mkdirat,--wrap=unlinkat)
 endforeach()
+cloister_unit(builder test_builder_listen.c)
+target_link_options(test_builder_listen PRIVATE
+	LINKER:--wrap=nets_have_loopback,--wrap=nets_take,--wrap=nets_give,--wrap=nets_enter,--wrap=nets_leave,--wrap=link_pair,--wrap=link_alone,--wrap=answer_send,--wrap=setsockopt,--wrap=bind,--wrap=listen)
