@@ -169,24 +169,29 @@ LEFT_IN_NETWORKS = (
 )
 
 
+# All that a program can read of its network.  The kernel counts these for all of the host at once, whoever reads them; of
+# protocols, what the sockets of one hold and whether that is much.  The addresses and inodes of the kernel's own netlink
+# sockets are those of the namespace.
+READ_NETWORK = (
+    "import hashlib, re\ndef kept(name, data): return re.sub(rb'(?m)^[0-9a-f]{16}|\\d+ *$', b'', data) if name == 'netlink' else data\n"
+    "hosts = re.compile(rb'(alloc|mem|orphan) \\d+|(?<=\\w)( +\\d+ +\\d+) +-?\\d+ +(?:yes|no|NI) ')\n"
+    "for top, _, names in os.walk('/proc/self/net'):\n  for name in set(names) - {'softnet_stat'}:\n"
+    "    try: tell(name, hashlib.sha256(kept(name, hosts.sub(rb'\\2', open(os.path.join(top, name), 'rb').read()))).hexdigest())\n"
+    "    except OSError as error: tell(name, errno.errorcode[error.errno])\n"
+)
+
+
 def test_X13_network_that_was_used(box):
     """X-13, N-04: a reused network namespace shows nothing of its earlier sandbox: no socket, no counter, no writable setting."""
-    # The kernel counts these for all of the host at once, whoever reads them; of protocols, what the sockets of one hold and whether that is much.
-    # The addresses and inodes of the kernel's own netlink sockets are those of the namespace.
-    read = "import hashlib, re\ndef kept(name, data): return re.sub(rb'(?m)^[0-9a-f]{16}|\\d+ *$', b'', data) if name == 'netlink' else data\n" \
-           "hosts = re.compile(rb'(alloc|mem|orphan) \\d+|(?<=\\w)( +\\d+ +\\d+) +-?\\d+ +(?:yes|no|NI) ')\n" \
-           "for top, _, names in os.walk('/proc/self/net'):\n  for name in set(names) - {'softnet_stat'}:\n" \
-           "    try: tell(name, hashlib.sha256(kept(name, hosts.sub(rb'\\2', open(os.path.join(top, name), 'rb').read()))).hexdigest())\n" \
-           "    except OSError as error: tell(name, errno.errorcode[error.errno])\n"
-    fresh = box.tries(read)
+    fresh = box.tries(READ_NETWORK)
     for _ in range(3):
         box.run("import socket\nkept = [socket.socketpair() for _ in range(60)]\n[a.send(b'x' * 1000) for a, _ in kept]")
-    again = box.tries(read)
+    again = box.tries(READ_NETWORK)
     assert fresh == again, {name: (fresh.get(name), again.get(name)) for name in fresh if fresh[name] != again.get(name)}
     for left in LEFT_IN_NETWORKS:
         end = box.run("import socket\n" + left)
         assert end.exit_code == 0, (left, vars(end))
-        again = box.tries(read)
+        again = box.tries(READ_NETWORK)
         assert fresh == again, (left, {name: (fresh.get(name), again.get(name)) for name in fresh if fresh[name] != again.get(name)})
 
 

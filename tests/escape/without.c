@@ -8,6 +8,7 @@
 #include "executor/builder/confine/guest_landlock.h"
 #include "executor/builder/limits/cgroup.h"
 #include "executor/builder/limits/locks.h"
+#include "executor/builder/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +48,8 @@ uint64_t __real_loop_after(int64_t ms, void (*fire)(void *self), void *self);
 uint64_t __wrap_loop_after(int64_t ms, void (*fire)(void *self), void *self);
 void __real_locks_look(const struct host *);
 void __wrap_locks_look(const struct host *);
+int __real_link_pair(int box, int far, struct err *);
+int __wrap_link_pair(int box, int far, struct err *);
 int __real_close_range(unsigned first, unsigned last, int flags);
 int __wrap_close_range(unsigned first, unsigned last, int flags);
 
@@ -101,6 +104,16 @@ __wrap_guest_landlock_enter(bool file_helper, bool sockets, bool *scopes, struct
 	*scopes = true;
 	return without("landlock") ? 0
 	                           : __real_guest_landlock_enter(file_helper, sockets, scopes, e);
+}
+
+/* A kernel that lacks it. */
+int
+__wrap_link_pair(int box, int far, struct err *e)
+{
+	if (!without("veth"))
+		return __real_link_pair(box, far, e);
+	errno = EOPNOTSUPP;
+	return err_sys(e, "make a link to egress");
 }
 
 int
