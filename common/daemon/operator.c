@@ -114,7 +114,7 @@ pass_on(struct visitor *v, const char *data, size_t size, struct err *e)
 	if (status == 0)
 		status = bus_order(&order, e);
 	for (size_t i = 0; i < content.count; i++)
-		explicit_bzero(content.blobs[i].data, content.blobs[i].size);
+		blob_wipe(&content.blobs[i]);
 	packed_clear(&content);
 	return status;
 }

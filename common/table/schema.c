@@ -243,6 +243,14 @@ blob_clear(struct blob *b)
 	*b = (struct blob){ 0 };
 }
 
+void
+blob_wipe(struct blob *b)
+{
+	if (b->data != NULL)
+		explicit_bzero(b->data, b->size);
+	blob_clear(b);
+}
+
 /*
  * Memory for element number `count`.  The capacity follows from the count: it doubles when the
  * count reaches a power of two. So n elements cost O(n), and no capacity is stored.

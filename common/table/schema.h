@@ -169,6 +169,8 @@ item_of(const void *slot)
 struct blob blob_copy(const void *data, size_t size);
 struct blob blob_text(const char *text);
 void blob_clear(struct blob *);
+/* Overwrites the bytes first. */
+void blob_wipe(struct blob *);
 /* Appends a copy of text; -1 with errno ENOMEM. */
 int texts_add(struct texts *, const char *text);
 int texts_add_bytes(struct texts *, const char *text, size_t size);

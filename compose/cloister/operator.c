@@ -108,9 +108,7 @@ send_message(int fd, enum msg_id id, const struct packed *content, struct err *e
 
 	if (status == 0 && sendmsg(fd, &packet, MSG_NOSIGNAL) < 0)
 		status = err_sys(e, "send to %s", edge_peer_name(message_operator(id)));
-	if (bytes.data != NULL)
-		explicit_bzero(bytes.data, bytes.size);
-	blob_clear(&bytes);
+	blob_wipe(&bytes);
 	return status;
 }
 
@@ -184,7 +182,7 @@ exchange(enum msg_id id, const json_t *arguments, bool *refused, struct err *e)
 		*refused = true;
 	}
 	for (size_t i = 0; i < content.count; i++)
-		explicit_bzero(content.blobs[i].data, content.blobs[i].size);
+		blob_wipe(&content.blobs[i]);
 	packed_clear(&content);
 	return reply;
 }

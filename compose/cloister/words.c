@@ -97,8 +97,7 @@ take_secret(struct reading *r, const struct part *part, char *word, struct err *
 
 	if (status == 0)
 		argument_set_bytes(r->arguments, part->to, &value);
-	explicit_bzero(value.data, SECRET_BYTES);
-	blob_clear(&value);
+	blob_wipe(&value);
 	return status;
 }
 
