@@ -7,6 +7,7 @@ it starts.  Executors have one for each pod, so that a gateway can choose betwee
 
 import base64
 import os
+import re
 
 import rows
 
@@ -14,7 +15,8 @@ SAFE, GUESTS = "cloister", "cloister-guests"  # namespaces: Pod Security "restri
 HTTP_PORT = 8765
 HA_REPLICAS = {"gateway": 2, "validator": 2, "executor": 3}
 LABEL = "app.kubernetes.io/name"
-VERSION = "0.1.0"
+with open(os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "CMakeLists.txt"), encoding="utf-8") as lists:
+    VERSION = re.search(r"^project\(cloister VERSION ([\d.]+)", lists.read(), re.M)[1]
 
 
 def space_of(name):

@@ -13,8 +13,8 @@ from .errors import (Closed, ConnectionLost, ExecutionError, HttpError, NotSuppo
 from .result import Artifact, Failure, Finding, Image, Result, Runtime, Snapshot, Validation
 from .sandbox import Sandbox, Session
 from .server import Server
+from .version import VERSION as __version__
 
-__version__ = "0.1.0"
 __all__ = [
     "Artifact", "AsyncSandbox", "AsyncSession", "Closed", "ConnectionLost", "ExecutionError", "Failure", "Finding", "HttpError",
     "Image", "NotSupported", "ProtocolError", "RequestTimeout", "Result", "RpcError", "Runtime", "Sandbox", "SandboxError",

@@ -13,10 +13,11 @@ from typing import Any, Callable, Dict, Optional, Set
 from .errors import Closed, ProtocolError, RequestTimeout, RpcError, SandboxError
 from .transport import Transport
 from .values import Object, optional, required
+from .version import VERSION
 
 REVISION = "2025-11-25"
 REVISIONS = (REVISION, "2025-06-18", "2025-03-26", "2024-11-05")
-CLIENT = {"name": "cloister-sandbox", "version": "0.1.0"}
+CLIENT = {"name": "cloister-sandbox", "version": VERSION}
 METHOD_NOT_FOUND = -32601
 # How long a message without a reply, such as a cancellation, may take to be sent.
 NOTICE_SECONDS = 2.0
