@@ -479,10 +479,10 @@ if __name__ == "__main__":
         daemons.skip("servers at ports 80 and 443 need root")
     with tempfile.TemporaryDirectory() as keys:
         serve(keys)
-        os.environ["PIP_INDEX_URL"] = "http://user:secret@index.test/simple"  # of the group pypi
+        env = {"PIP_INDEX_URL": "http://user:secret@index.test/simple"}  # of the group pypi
         flags = {"executor": ["--egress-domains=" + ALLOWED],
                  "egress": [f"--resolver={HOST}:5353", f"--allowed-networks={HOST}/32", "--connect-ms=3000", "--max-connections=40", "--max-connections-each=60",
                             "--max-bytes=32000000", "--idle-ms=5000"]}
-        with daemons.Cluster(sys.argv[1], flags=flags) as cluster:
+        with daemons.Cluster(sys.argv[1], env=env, flags=flags) as cluster:
             counts = cases.play(sys.modules[__name__], cluster)
     cases.end(counts)
