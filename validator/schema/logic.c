@@ -50,11 +50,15 @@ check_choices(
 	char text[SHOWN];
 
 	if (rule->constant != NULL && !value_equal(value, rule->constant)) {
+		if (run->problems == NULL)
+			return false;
 		value_print(rule->constant, text, sizeof text);
 		return run_fail(run, node, KEYWORD_const, place, value, "%s", text);
 	}
 	if (rule->choices == NULL || is_choice(run, rule, value))
 		return true;
+	if (run->problems == NULL)
+		return false;
 	value_print(rule->choices, text, sizeof text);
 	return run_fail(run, node, KEYWORD_enum, place, value, "one of %s", text);
 }

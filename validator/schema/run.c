@@ -84,6 +84,8 @@ fail_type(struct run *run, const struct node *node, const json_t *value, const s
 	char text[128] = "";
 	unsigned left = node->types;
 
+	if (run->problems == NULL)
+		return false;
 	if ((left & VALUE_number) != 0)
 		left &= ~(unsigned)VALUE_integer;
 	while (left != 0) {
