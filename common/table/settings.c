@@ -479,6 +479,15 @@ settings_load(const char *daemon, const char *summary, const struct setting *com
 		exit(0);
 }
 
+bool
+settings_given(const char *name)
+{
+	for (size_t i = 0; i < given.count; i++)
+		if (strcmp(given.rows[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
 char *
 settings_text(void)
 {

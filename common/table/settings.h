@@ -24,6 +24,8 @@ void settings_load(const char *daemon, const char *summary, const struct setting
 /* What --print-settings prints, of the last settings that were read; from malloc, NULL without
  * memory.  The values are those of now. */
 char *settings_text(void);
+/* Has a file, the environment or a flag set it, when the settings were last read? */
+bool settings_given(const char *name);
 /* The same without exits, for tests: -1 with *e. */
 int settings_read(const char *daemon, const struct setting *common, const struct setting *own,
     int argc, char **argv, struct err *);

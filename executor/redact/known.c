@@ -101,7 +101,17 @@ known_name(struct known *k, const char *namespace, const char *name, struct err 
 void
 known_wipe(struct vault_values *values)
 {
-	for (size_t i = 0; i < values->values.count; i++)
-		wipe(&values->values.items[i].value);
+	known_shrink(values, 0);
 	message_clear(MSG_vault_values, values);
+}
+
+void
+known_shrink(struct vault_values *values, size_t count)
+{
+	while (values->values.count > count) {
+		struct secret_value *last = &values->values.items[--values->values.count];
+
+		wipe(&last->value);
+		message_clear(MSG_secret_value, last);
+	}
 }

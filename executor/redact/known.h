@@ -29,5 +29,6 @@ int known_name(struct known *, const char *namespace, const char *name, struct e
 void known_hide(const struct known *, struct texts *);
 /* Overwrites and frees. */
 void known_clear(struct known *);
-/* The same for values that the vault sent. */
+/* The same for values that the vault sent: all, or those after the first `count`. */
 void known_wipe(struct vault_values *);
+void known_shrink(struct vault_values *, size_t count);

@@ -10,6 +10,7 @@
 #include "executor/options.h"
 
 #include "common/base/auto.h"
+#include "common/table/settings.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -109,7 +110,17 @@ limits_ask_seconds(struct limits *limits, const char *field, double seconds, str
 	uint64_t ms = (uint64_t)(seconds * 1000);
 
 	limits->box.wall_ms = ms > 0 ? ms : 1;
+	limits->timed = 1;
 	return 0;
+}
+
+void
+limits_usual(struct limits *limits, double seconds)
+{
+	if (limits->timed != 0 || !(seconds > 0))
+		return;
+	limits->box.wall_ms =
+	    (uint64_t)(1000 * (seconds < options.max_timeout ? seconds : options.max_timeout));
 }
 
 int
@@ -212,5 +223,8 @@ limits_settle(struct err *e)
 	if (limits_ask_memory(limits, "memory_limit", memory, e) < 0 ||
 	    limits_ask(limits, "default ", &cores, e) < 0)
 		return -1;
-	return limits_ask_seconds(limits, "default_timeout", options.default_timeout, e);
+	if (limits_ask_seconds(limits, "default_timeout", options.default_timeout, e) < 0)
+		return -1;
+	limits->timed = settings_given("default_timeout");
+	return 0;
 }

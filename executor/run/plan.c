@@ -29,11 +29,14 @@
 static int
 read_secrets(struct plan *plan, struct execute_code *ask, struct err *e)
 {
-	if (ask->env_secrets.count > 0 && !runtime_at(plan->language)->driver)
+	bool able = runtime_at(plan->language)->driver;
+
+	if (ask->env_secrets.count > 0 && !able)
 		return err_set(e, ERR_invalid_argument,
 		    "env_secrets: programs in %s cannot get secrets here",
 		    runtime_at(plan->language)->name);
 	plan->secrets = ask->env_secrets;
+	plan->all_secrets = ask->all_secrets && able;
 	ask->env_secrets = (struct texts){ 0 };
 	return 0;
 }
@@ -129,6 +132,7 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 		return -1;
 	if (session != NULL && refuse_other_box(plan, ask, session, e) < 0)
 		return -1;
+	limits_usual(&plan->limits, ask->usual_timeout);
 	return limits_ask_seconds(&plan->limits, "timeout", ask->timeout, e);
 }
 

@@ -33,6 +33,7 @@ struct plan {
 	struct texts packages; /* to install first */
 	bool runs_without; /* lines of the code name them: a failure is a note, as in notebooks */
 	struct texts secrets; /* names */
+	bool all_secrets;     /* and all others of the namespace that can be set */
 	struct texts arguments;
 	struct blob input; /* standard input */
 	struct plan_file *files;

@@ -340,6 +340,7 @@ is_default(const struct limits *limits)
 	struct limits same = *limits;
 
 	same.box.wall_ms = limits_default.box.wall_ms;
+	same.timed = limits_default.timed;
 	same.box.cpu_ms = limits_default.box.cpu_ms;
 	same.box.output_bytes = limits_default.box.output_bytes;
 	same.box.environment = limits_default.box.environment;

@@ -18,11 +18,29 @@ session_id(const struct run *run)
 static int
 name_all(struct run *run, struct err *e)
 {
-	for (size_t i = 0; i < run->plan.secrets.count; i++)
-		if (known_name(run_known(run), run->plan.namespace, run->plan.secrets.items[i], e) <
-		    0)
+	for (size_t i = 0; i < run->lent.values.count; i++)
+		if (known_name(
+			run_known(run), run->plan.namespace, run->lent.values.items[i].name, e) < 0)
 			return -1;
 	return 0;
+}
+
+static int
+take(struct run *run, struct vault_values *reply, struct err *e)
+{
+	if (secrets_take(&run->plan.secrets, reply, &run->lent, &run->reply.notes, e) < 0)
+		return -1;
+	return known_add(run_known(run), &run->lent, e) < 0 ? -1 : name_all(run, e);
+}
+
+/* A run that names no secret can do without. */
+static int
+do_without(struct run *run, const struct err *why, struct err *e)
+{
+	if (run->plan.secrets.count == 0 && why->code != ERR_cancelled)
+		return secrets_lack(why, &run->reply.notes, e);
+	*e = *why;
+	return -1;
 }
 
 static void
@@ -30,13 +48,11 @@ revealed(void *self, void *reply, const struct err *e)
 {
 	struct run *run = self;
 	struct err why;
+	int status;
 
 	run->ask = 0;
-	if (reply != NULL && secrets_take(&run->plan.secrets, reply, &run->lent, &why) == 0 &&
-	    known_add(run_known(run), &run->lent, &why) == 0 && name_all(run, &why) == 0)
-		run->borrowed(run, NULL);
-	else
-		run->borrowed(run, reply != NULL ? &why : e);
+	status = reply != NULL ? take(run, reply, &why) : do_without(run, e, &why);
+	run->borrowed(run, status == 0 ? NULL : &why);
 }
 
 static void
@@ -47,10 +63,11 @@ lend(struct run *run)
 		.session_id = session_id(run),
 		.namespace = run->plan.namespace,
 		.names = run->plan.secrets,
+		.all = run->plan.all_secrets,
 	};
 	struct err e;
 
-	if (run->plan.secrets.count == 0) {
+	if (run->plan.secrets.count == 0 && !run->plan.all_secrets) {
 		run->borrowed(run, NULL);
 		return;
 	}

@@ -14,7 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VAULT_MS = 15000 };
+enum {
+	VAULT_MS = 15000,
+	MAX_NOTES = 16, /* about secrets */
+};
 
 uint64_t
 secrets_ask(const struct owner *owner, struct vault_reveal *request,
@@ -50,18 +53,72 @@ check(const struct secret_value *value, const char *name, struct err *e)
 	return 0;
 }
 
+static int
+add_note(struct texts *notes, const char *name, const char *why, struct err *e)
+{
+	char note[300];
+
+	if (notes->count == MAX_NOTES)
+		return 0;
+	snprintf(note, sizeof note, "secrets: %.64s is not set, because %.200s.", name, why);
+	return texts_add(notes, note) < 0 ? err_sys(e, "notes") : 0;
+}
+
+static const char *
+unfit(const struct blob *value)
+{
+	if (value->size < FORM_MIN)
+		return "a value of less than 8 bytes cannot be redacted";
+	return memchr(value->data, 0, value->size) != NULL
+	           ? "no environment variable can have its zero byte"
+	           : NULL;
+}
+
+static int
+keep_fit(struct vault_values *values, size_t first, struct texts *notes, struct err *e)
+{
+	size_t kept = first;
+
+	for (size_t i = first; i < values->values.count; i++) {
+		struct secret_value *value = &values->values.items[i];
+		const char *why = unfit(&value->value);
+
+		if (why != NULL && add_note(notes, value->name, why, e) < 0)
+			return -1;
+		if (why == NULL) {
+			struct secret_value same = values->values.items[kept];
+
+			values->values.items[kept++] = *value;
+			*value = same;
+		}
+	}
+	known_shrink(values, kept);
+	return 0;
+}
+
 int
-secrets_take(
-    const struct texts *names, struct vault_values *reply, struct vault_values *to, struct err *e)
+secrets_take(const struct texts *names, struct vault_values *reply, struct vault_values *to,
+    struct texts *notes, struct err *e)
 {
 	*to = *reply;
 	*reply = (struct vault_values){ 0 };
-	if (to->values.count != names->count)
-		return err_set(e, ERR_internal, "the vault sent another number of secrets");
+	if (to->values.count < names->count)
+		return err_set(e, ERR_internal, "the vault sent too few secrets");
 	for (size_t i = 0; i < names->count; i++)
 		if (check(&to->values.items[i], names->items[i], e) < 0)
 			return -1;
-	return 0;
+	return keep_fit(to, names->count, notes, e);
+}
+
+int
+secrets_lack(const struct err *why, struct texts *notes, struct err *e)
+{
+	char note[300];
+
+	if (why->code == ERR_unauthenticated)
+		return 0;
+	snprintf(note, sizeof note, "secrets: none is set, because %.200s.", why->text);
+	return texts_add(notes, note) < 0 ? err_sys(e, "notes") : 0;
 }
 
 int

@@ -19,6 +19,7 @@ set_in_session(struct session *session, const struct resource_limits *asked, str
 		return -1;
 	same = *limits;
 	same.box.wall_ms = session->limits.box.wall_ms;
+	same.timed = session->limits.timed;
 	same.box.cpu_ms = session->limits.box.cpu_ms;
 	same.box.output_bytes = session->limits.box.output_bytes;
 	if (memcmp(&same, &session->limits, sizeof same) != 0)

@@ -50,6 +50,7 @@ run_tools_on_sandbox_run_python(struct call *call, void *request, struct err *e)
 	struct sandbox_run_python *ask = request;
 	struct execute_code all = { .code = ask->code,
 		.timeout = ask->timeout_s,
+		.usual_timeout = ask->usual_timeout,
 		.fresh = ask->fresh,
 		.language = python,
 		.capture_output = true };

@@ -214,7 +214,10 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
 	if (wish->limits.box.container != CONTAINER_none &&
 	    environment_needs_host(wish->limits.box.environment, "environment", e) < 0)
 		return -1;
-	return limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e);
+	if (limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e) < 0)
+		return -1;
+	limits_usual(&wish->limits, ask->usual_timeout);
+	return 0;
 }
 
 int

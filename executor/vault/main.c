@@ -23,7 +23,7 @@ start(struct err *e)
 
 static const struct route routes[] = {
 	{ MSG_vault_add, FROM(gateway), vault_on_vault_add },
-	{ MSG_vault_list, FROM(gateway), vault_on_vault_list },
+	{ MSG_vault_list, FROM(gateway) | FROM(executor), vault_on_vault_list },
 	{ MSG_vault_delete, FROM(gateway), vault_on_vault_delete },
 	{ MSG_vault_rekey, FROM(gateway), vault_on_vault_rekey },
 	{ MSG_vault_reveal, FROM(executor), vault_on_vault_reveal },

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MAX_REVEALED = 64 }; /* of schema.def */
+
 /* An absent text is NULL in a message. */
 static char *
 given(const char *text)
@@ -164,50 +166,100 @@ wipe_values(struct vault_values *values)
 }
 
 static int
-collect(
-    const struct call *call, const struct vault_reveal *ask, struct vault_values *to, struct err *e)
+collect_one(const struct call *call, const char *namespace, const char *key,
+    struct vault_values *to, struct err *e)
 {
-	for (size_t i = 0; i < ask->names.count; i++) {
-		struct name name;
-		struct secret_value *value;
+	struct name name;
+	struct secret_value *value;
 
-		if (name_read(&name, &call->owner, ask->namespace, ask->names.items[i], e) < 0)
-			return err_add(e, "env_secrets");
-		if ((value = list_add(&to->values, sizeof *value)) == NULL ||
-		    (value->name = strdup(name.name)) == NULL)
-			return err_sys(e, "values");
-		if (backend_reveal(&name, &value->value, e) < 0)
+	if (name_read(&name, &call->owner, namespace, key, e) < 0)
+		return err_add(e, "env_secrets");
+	if ((value = list_add(&to->values, sizeof *value)) == NULL ||
+	    (value->name = strdup(name.name)) == NULL)
+		return err_sys(e, "values");
+	return backend_reveal(&name, &value->value, e);
+}
+
+static bool
+has_value(const struct vault_values *values, const char *name)
+{
+	for (size_t i = 0; i < values->values.count; i++)
+		if (strcmp(values->values.items[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* An empty value stands for one that could not be revealed, such as one that is too short. */
+static int
+collect_others(const struct call *call, const char *namespace, const struct vault_names *all,
+    struct vault_values *to, struct err *e)
+{
+	for (size_t i = 0; i < all->secrets.count; i++) {
+		const char *name = all->secrets.items[i].name;
+
+		if (has_value(to, name))
+			continue;
+		if (to->values.count == MAX_REVEALED)
+			return err_set(e, ERR_limit_exceeded, "the namespace has over %d secrets",
+			    MAX_REVEALED);
+		if (collect_one(call, namespace, name, to, e) == 0)
+			continue;
+		if (!has_value(to, name))
 			return -1;
+		cell_wipe(&to->values.items[to->values.count - 1].value);
 	}
 	return 0;
 }
 
+static int
+collect(
+    const struct call *call, const struct vault_reveal *ask, struct vault_values *to, struct err *e)
+{
+	struct vault_names all = { 0 };
+	int status = 0;
+
+	for (size_t i = 0; i < ask->names.count; i++)
+		if (collect_one(call, ask->namespace, ask->names.items[i], to, e) < 0)
+			return -1;
+	if (!ask->all)
+		return 0;
+	status = backend_list(
+	    &call->owner, ask->namespace != NULL ? ask->namespace : "default", &all, e);
+	if (status == 0)
+		status = collect_others(call, ask->namespace, &all, to, e);
+	message_clear(MSG_vault_names, &all);
+	return status;
+}
+
 /* The names, as many as fit. */
 static void
-join(char *to, size_t size, const struct texts *names)
+join(char *to, size_t size, const struct vault_values *values)
 {
 	size_t at = 0;
 
 	to[0] = '\0';
-	for (size_t i = 0; i < names->count && at < size - 80; i++)
+	for (size_t i = 0; i < values->values.count && at < size - 80; i++)
 		at += (size_t)snprintf(
-		    to + at, size - at, "%s%s", i == 0 ? "" : " ", names->items[i]);
+		    to + at, size - at, "%s%s", i == 0 ? "" : " ", values->values.items[i].name);
 }
 
 /* No value leaves without its event. */
 static int
-record_access(const struct call *call, const struct vault_reveal *ask, struct err *e)
+record_access(const struct call *call, const struct vault_reveal *ask,
+    const struct vault_values *values, struct err *e)
 {
 	char detail[500];
 
-	join(detail, sizeof detail, &ask->names);
+	if (values->values.count == 0)
+		return 0;
+	join(detail, sizeof detail, values);
 	return record(call,
 	    (struct audit_event){ .event = event_vault_accessed,
 		.namespace =
 		    ask->namespace != NULL ? ask->namespace : (char *)(uintptr_t) "default",
 		.execution_id = ask->execution_id,
 		.session_id = ask->session_id,
-		.size = ask->names.count,
+		.size = values->values.count,
 		.detail = detail },
 	    e);
 }
@@ -220,7 +272,7 @@ vault_on_vault_reveal(struct call *call, void *request, struct err *e)
 	int status = collect(call, ask, &values, e);
 
 	if (status == 0)
-		status = record_access(call, ask, e);
+		status = record_access(call, ask, &values, e);
 	if (status == 0)
 		call_reply(call, &values);
 	wipe_values(&values);

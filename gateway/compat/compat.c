@@ -107,6 +107,13 @@ pass_others(struct compat_call *call, const json_t *arguments)
 	    LOG_S("arguments", ignored));
 }
 
+/* Is the fallback only shown in the schema? */
+static bool
+only_given(const struct rows_take *row)
+{
+	return row->how == convert_given || row->how == convert_given_positive;
+}
+
 static void
 take(struct compat_call *call, const struct rows_take *row, const json_t *arguments)
 {
@@ -120,7 +127,7 @@ take(struct compat_call *call, const struct rows_take *row, const json_t *argume
 		value = fallback;
 	if (value != NULL)
 		json_object_set(call->asked, row->name, value);
-	if (value != NULL && (given || row->how != convert_given)) {
+	if (value != NULL && (given || !only_given(row))) {
 		json_t *ours = row->how(call, value, arguments);
 
 		if (ours != NULL && row->ours[0] != '\0')

@@ -98,7 +98,7 @@ CONVERT(now)
 
 /* ---- of arguments ---- */
 
-CONVERT(positive)
+CONVERT(given_positive)
 {
 	return json_number_value(value) > 0 ? convert_same(call, value, whole) : NULL;
 }
@@ -183,29 +183,46 @@ CONVERT(validation)
 	    "reject", "issues", issue, "fixes_applied", "language", text_at(whole, "language"));
 }
 
-CONVERT(left_out)
+static json_t *
+notes_about(const json_t *whole, const char *subject)
 {
+	json_t *found = NULL, *note;
 	size_t i;
-	json_t *note;
 
 	json_array_foreach(place_get(whole, "notes"), i, note)
 	{
-		const char *text = json_string_value(note);
+		if (strncmp(text_of(note), subject, strlen(subject)) != 0)
+			continue;
 
-		if (text != NULL && strncmp(text, "allowed_domains:", 16) == 0)
-			return json_incref(note);
+		json_t *longer = found == NULL
+		                     ? json_incref(note)
+		                     : json_sprintf("%s %s", text_of(found), text_of(note));
+
+		json_decref(found);
+		found = longer;
 	}
-	return NULL;
+	return found;
 }
 
+CONVERT(left_out)
+{
+	return notes_about(whole, "allowed_domains:");
+}
+
+CONVERT(unset)
+{
+	return notes_about(whole, "secrets:");
+}
+
+/* Of the caller; otherwise the one that ended the run, to a second. */
 static double
 time_limit(const struct compat_call *call, const json_t *result)
 {
-	static const char *const names[] = { "timeout_seconds", "timeout_sec", "timeout" };
+	static const char *const names[] = { "timeout", "timeout_sec", "timeout_s" };
 
 	for (size_t i = 0; i < COUNT(names); i++)
-		if (json_is_number(place_get(call->asked, names[i])))
-			return json_number_value(place_get(call->asked, names[i]));
+		if (json_is_number(place_get(call->ours, names[i])))
+			return json_number_value(place_get(call->ours, names[i]));
 	return (
 	    double)(int64_t)(json_number_value(place_get(result, "usage.wall_ms")) / 1000 + 0.5);
 }

@@ -14,7 +14,7 @@ call_convert convert_whole; /* a number, rounded */
 call_convert convert_now;   /* the time */
 
 /* ---- of arguments ---- */
-call_convert convert_positive;         /* a number over 0 */
+call_convert convert_given_positive;   /* a number over 0; the fallback is only shown */
 call_convert convert_not_default;      /* a text other than "default" */
 call_convert convert_members;          /* an object: named values of bridge_data */
 call_convert convert_checked_language; /* other languages than Python are answered here */
@@ -24,6 +24,7 @@ call_convert convert_session_or_new;   /* the same; null: a new name */
 /* ---- of runs ---- */
 call_convert convert_validation;     /* of a syntax error: metadata.validation */
 call_convert convert_left_out;       /* the note about a domain that is not allowed */
+call_convert convert_unset;          /* the notes about secrets that are not set */
 call_convert convert_outcome;        /* stderr, with the words for time-out and syntax error */
 call_convert convert_blocked_import; /* of a problem */
 call_convert convert_refused;        /* of a problem: a list with its text, if nothing ran */

@@ -8,6 +8,7 @@
 #include "common/codec/large.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct rows_offer *
@@ -39,6 +40,25 @@ words_of(const char *type)
 	return words;
 }
 
+/* Of "number<=300". */
+static bool
+has_most(const char *type)
+{
+	return strstr(type, "<=") != NULL;
+}
+
+static json_int_t
+most_of(const char *type)
+{
+	return strtoll(strstr(type, "<=") + 2, NULL, 10);
+}
+
+static bool
+is_type(const char *type, const char *name)
+{
+	return strlen(name) == strcspn(type, "<") && strncmp(type, name, strlen(name)) == 0;
+}
+
 static json_t *
 schema_of(const struct rows_take *row)
 {
@@ -53,7 +73,9 @@ schema_of(const struct rows_take *row)
 	else if (strcmp(row->type, "string?") == 0)
 		schema = json_pack("{s:[{s:s}, {s:s}]}", "anyOf", "type", "string", "type", "null");
 	else
-		schema = json_pack("{s:s}", "type", row->type);
+		schema = json_pack("{s:s%}", "type", row->type, strcspn(row->type, "<"));
+	if (has_most(row->type))
+		json_object_set_new(schema, "maximum", json_integer(most_of(row->type)));
 	json_object_set_new(schema, "description", json_string(row->doc));
 	if (row->fallback != NULL && row->fallback != rows_needed)
 		json_object_set_new(
@@ -119,11 +141,11 @@ fits(const char *type, const json_t *value)
 		return true;
 	if (strcmp(type, "strings") == 0)
 		return is_strings(value);
-	if (strcmp(type, "integer") == 0)
+	if (is_type(type, "integer"))
 		return json_is_integer(value) ||
 		       (json_is_real(value) &&
 			   json_real_value(value) == (double)(int64_t)json_real_value(value));
-	if (strcmp(type, "number") == 0)
+	if (is_type(type, "number"))
 		return json_is_number(value);
 	if (strcmp(type, "boolean") == 0)
 		return json_is_boolean(value);
@@ -153,10 +175,27 @@ refusal(const struct rows_take *row, const json_t *value)
 	char *text = NULL;
 	bool words = strchr(row->type, '|') != NULL;
 
-	if (asprintf(&text, "%s: %.100s is not %s '%s'", row->name, shown != NULL ? shown : "",
-		words ? "one of" : "of type", words ? row->type : type) < 0)
+	if (asprintf(&text, "%s: %.100s is not %s '%.*s'", row->name, shown != NULL ? shown : "",
+		words ? "one of" : "of type", (int)strcspn(type, "<"), type) < 0)
 		return NULL;
 	return text;
+}
+
+static bool
+is_over(const char *type, const json_t *value)
+{
+	return has_most(type) && json_number_value(value) > (double)most_of(type);
+}
+
+static char *
+too_much(const struct rows_take *row, const json_t *value)
+{
+	char *text = NULL;
+
+	return asprintf(&text, "%s: %g is greater than the maximum of %" JSON_INTEGER_FORMAT,
+		   row->name, json_number_value(value), most_of(row->type)) < 0
+	           ? NULL
+	           : text;
 }
 
 /* No number of these tools needs more digits than a double has. */
@@ -164,7 +203,7 @@ void
 offer_round(const struct rows_offer *offer, json_t *arguments)
 {
 	for (const struct rows_take *row = rows_takes; row->tool != NULL; row++) {
-		bool number = strcmp(row->type, "integer") == 0 || strcmp(row->type, "number") == 0;
+		bool number = is_type(row->type, "integer") || is_type(row->type, "number");
 		json_t *nearest = is_of(row, offer) && number
 		                      ? large_nearest(json_object_get(arguments, row->name))
 		                      : NULL;
@@ -193,6 +232,8 @@ offer_refuse(const struct rows_offer *offer, const json_t *arguments)
 		}
 		if (!fits(row->type, value) || !is_word(row->type, value))
 			return refusal(row, value);
+		if (is_over(row->type, value))
+			return too_much(row, value);
 	}
 	return NULL;
 }
