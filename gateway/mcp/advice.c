@@ -4,7 +4,10 @@
 
 #include "common/table/schema.h"
 
+#include "common/base/utf8.h"
+
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NAME_BYTES = 64 };
@@ -81,6 +84,34 @@ advice_of(const char *text)
 
 	free(kept);
 	return advice;
+}
+
+/* As a sentence. */
+static void
+remedy_of_limit(const struct err *e, char *text, size_t size)
+{
+	const char *at = NULL;
+
+	for (const char *found = e->text; (found = strstr(found, "; ")) != NULL; found += 2)
+		at = found + 2;
+	if (at == NULL || *at == '\0') {
+		snprintf(text, size, "%s", err_remedy(e->code));
+		return;
+	}
+	snprintf(text, size, "%s%s", at, strchr(".?", at[strlen(at) - 1]) != NULL ? "" : ".");
+	*text = (char)toupper((unsigned char)*text);
+}
+
+json_t *
+advice_of_error(const struct err *e)
+{
+	char text[sizeof e->text + 1];
+
+	if (e->code != ERR_limit_exceeded)
+		return advice_of(err_remedy(e->code));
+	remedy_of_limit(e, text, sizeof text);
+	utf8_tame(text);
+	return advice_of(text);
 }
 
 static void

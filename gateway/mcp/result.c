@@ -192,7 +192,7 @@ describe(const struct err *e)
 	utf8_tame(said);
 
 	json_t *error = json_pack("{s:s, s:s, s:o*}", "code", err_name(e->code), "message", said,
-	    "hint", advice_of(err_remedy(e->code)));
+	    "hint", advice_of_error(e));
 
 	if (e->retry_ms > 0)
 		json_object_set_new(error, "retry_ms", json_integer(e->retry_ms));

@@ -105,6 +105,32 @@ each_code_has_a_remedy_everywhere(void **state)
 	}
 }
 
+static void
+takes_the_remedy_of_a_limit_from_its_text(void **state)
+{
+	static const struct {
+		const char *text, *hint;
+		enum err_code code;
+	} tried[] = {
+		{ "a; b: a match takes 9 steps; write it otherwise", "Write it otherwise.",
+		    ERR_limit_exceeded },
+		{ "too many; is the quote closed?", "Is the quote closed?", ERR_limit_exceeded },
+		{ "too many", NULL, ERR_limit_exceeded },
+		{ "nothing; drop it", NULL, ERR_not_found },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct err e;
+
+		err_set(&e, tried[i].code, "%s", tried[i].text);
+		json_t *hint = advice_of_error(&e);
+		assert_string_equal(json_string_value(hint),
+		    tried[i].hint != NULL ? tried[i].hint : err_remedy(tried[i].code));
+		json_decref(hint);
+	}
+}
+
 int
 main(void)
 {
@@ -112,6 +138,7 @@ main(void)
 		cmocka_unit_test(drops_the_sentences_of_other_toolsets),
 		cmocka_unit_test(changes_the_hint_and_the_notes),
 		cmocka_unit_test(each_code_has_a_remedy_everywhere),
+		cmocka_unit_test(takes_the_remedy_of_a_limit_from_its_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,7 +107,8 @@ proposes_names_that_are_free(void **state)
 	static const struct {
 		const char *data, *hint;
 	} tried[] = { { "{\"color\": 1, \"colour\": 2}", "Remove it." },
-		{ "{\"colour\": 2}", "Did you mean \"color\"?" } };
+		{ "{\"colour\": 2}", "Did you mean \"color\"?" },
+		{ "{\"cloor\": 2}", "Did you mean \"color\"?" } };
 	static const char *const schemas[] = {
 		"{\"properties\": {\"color\": {}}, \"additionalProperties\": false}",
 		"{\"properties\": {\"color\": {}}, \"unevaluatedProperties\": false}",
@@ -254,10 +255,109 @@ names_ignored_keywords(void **state)
 	}
 }
 
+/* A name that is only required is one that can have been meant. */
+static void
+proposes_names_that_are_required(void **state)
+{
+	static const char schema[] = "{\"required\": [\"name\"], \"properties\": {\"id\": {}}, "
+				     "\"additionalProperties\": false}";
+	struct checked got;
+
+	(void)state;
+	check_json(&got, schema, "{\"nmae\": 1}", json_draft_2020_12);
+	assert_string_equal(got.found, "/nmae additionalProperties,  required");
+	assert_string_equal(got.report.errors.items[0].hint, "Did you mean \"name\"?");
+	assert_string_equal(got.report.errors.items[1].hint, "Rename \"nmae\" to \"name\".");
+	checked_clear(&got);
+}
+
+static void
+names_misspelt_keywords(void **state)
+{
+	static const struct {
+		const char *schema, *told; /* NULL: nothing */
+	} tried[] = {
+		{ "{\"properites\": {\"a\": false}}",
+		    "The keyword \"properites\" at \"\" is unknown and has no effect; did you mean "
+		    "\"properties\"?" },
+		{ "{\"items\": {\"requierd\": [\"a\"], \"minlength\": 2}}",
+		    "The keyword \"requierd\" at \"/items\" is unknown and has no effect; did you "
+		    "mean "
+		    "\"required\"? There are 1 more like it." },
+		{ "{\"format\": \"emial\"}",
+		    "The format \"emial\" at \"\" is unknown and has no effect; did you mean "
+		    "\"email\"?" },
+		{ "{\"format\": \"int64\"}",
+		    "The format \"int64\" at \"\" is unknown and has no effect." },
+		{ "{\"additionalItems\": false}", "2020-12 does not know it; 2019-09 does." },
+		{ "{\"example\": 1, \"note\": 1, \"x-enum\": 1, \"markdownDescription\": \"\", "
+		  "\"nullable\": true, \"id\": \"a\", \"discriminator\": {}}",
+		    NULL },
+		{ "{\"properties\": {\"requierd\": {}}, \"const\": {\"requierd\": 1}}", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct checked got;
+
+		check_json(&got, tried[i].schema, "1", json_draft_2020_12);
+		assert_int_equal(got.status, 0);
+		if (tried[i].told != NULL ? strstr(got.report.message, tried[i].told) == NULL
+					  : strstr(got.report.message, "unknown") != NULL)
+			fail_msg("%s: %s", tried[i].schema, got.report.message);
+		checked_clear(&got);
+	}
+}
+
+/* Each limit says what was hit. */
+static void
+names_what_hit_a_limit(void **state)
+{
+	static const struct {
+		const char *schema, *data, *error;
+	} tried[] = {
+		{ "{\"patternProperties\": {\"^(a+)+[bc]\": {}}}",
+		    "{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\": 1}",
+		    "pattern ^(a+)+[bc] of patternProperties: a match takes more than 200000 "
+		    "steps; "
+		    "write it without nested or adjacent repetition" },
+		{ "{\"$ref\": \"#\"}", "1",
+		    "schema: more than 1500 schemas apply within one another at \"\"; remove the "
+		    "$ref that leads back to itself" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct checked got;
+
+		check_json(&got, tried[i].schema, tried[i].data, json_draft_2020_12);
+		assert_int_equal(got.error.code, ERR_limit_exceeded);
+		assert_string_equal(got.error.text, tried[i].error);
+	}
+}
+
+static void
+calls_deep_data_deep(void **state)
+{
+	enum { LEVELS = 1600 };
+	char data[2 * LEVELS + 1];
+	struct checked got;
+
+	(void)state;
+	memset(data, '[', LEVELS);
+	memset(data + LEVELS, ']', LEVELS);
+	data[2 * LEVELS] = '\0';
+	check_json(&got, "{\"items\": {\"$ref\": \"#\"}}", data, json_draft_2020_12);
+	assert_int_equal(got.error.code, ERR_limit_exceeded);
+	assert_string_equal(got.error.text,
+	    "data: more than 1500 schemas apply within one another, 750 levels deep in the data; "
+	    "nest the data less");
+}
+
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(cases) + 5];
+	struct CMUnitTest tests[COUNT(cases) + 9];
 	static char names[COUNT(cases)][32];
 	size_t n = 0;
 
@@ -271,6 +371,10 @@ main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(tells_what_is_absent);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(proposes_names_that_are_free);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_ignored_keywords);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(proposes_names_that_are_required);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_misspelt_keywords);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_what_hit_a_limit);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(calls_deep_data_deep);
 	int failed = _cmocka_run_group_tests("validate", tests, n, NULL, NULL);
 	cache_clear();
 	return failed;

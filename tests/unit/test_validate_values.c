@@ -177,8 +177,8 @@ limits_digits(void **state)
 	data[1000000] = '\0';
 	check_json(&got, "{}", data, json_draft_2020_12);
 	assert_int_equal(got.error.code, ERR_limit_exceeded);
-	assert_string_equal(
-	    got.error.text, "data: a number of 1000000 digits; at most 4096 are read");
+	assert_string_equal(got.error.text,
+	    "data: a number of 1000000 digits is over the limit; write at most 4096");
 
 	memset(data, '7', BYTES);
 	for (size_t i = 0; i <= MANY; i++)

@@ -8,6 +8,7 @@
 #include "validator/schema/compile.h"
 
 #include "validator/schema/format.h"
+#include "validator/schema/note.h"
 #include "validator/schema/uri.h"
 
 #include <stdint.h>
@@ -269,7 +270,8 @@ compile_regex(const struct keyword_use *use, const char *text, size_t size, stru
 	struct regex *regex;
 
 	if (use->build->regexes++ >= MAX_REGEXES) {
-		err_set(e, ERR_limit_exceeded, "schema: more than %d patterns", MAX_REGEXES);
+		err_set(e, ERR_limit_exceeded,
+		    "schema: more than %d patterns; write fewer patterns", MAX_REGEXES);
 		return NULL;
 	}
 	regex = regex_new(text, size, e);
@@ -301,9 +303,14 @@ compile_format(const struct keyword_use *use, struct err *e)
 {
 	if (!json_is_string(use->value))
 		return compile_misformed(use, e);
-	if (use->build->plan->formats || use->node->resource->assert_format)
-		string_rule(use)->format =
-		    format_find(use->node->resource->draft, json_string_value(use->value));
+	const char *name = json_string_value(use->value);
+	if (!use->build->plan->formats && !use->node->resource->assert_format)
+		return 0;
+	const struct format *format = format_find(use->node->resource->draft, name);
+	if (format == NULL)
+		note_format(use->build->plan->notes, use->node, name);
+	else
+		string_rule(use)->format = format;
 	return 0;
 }
 
@@ -480,6 +487,7 @@ compile_patterns(const struct keyword_use *use, struct err *e)
 		struct pattern_rule *one = arena_take(&use->build->plan->arena, sizeof *one);
 		const char *pointer = uri_append(&use->build->plan->arena, use->pointer, pattern);
 
+		one->pattern = pattern;
 		one->regex = compile_regex(use, pattern, size, e);
 		if (one->regex == NULL || (one->node = child(use, schema, pointer, e)) == NULL)
 			return -1;

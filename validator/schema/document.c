@@ -76,10 +76,12 @@ static int
 refuse(const struct decimal *d, struct err *e)
 {
 	if (d->count > DECIMAL_MOST_DIGITS)
-		return err_set(e, ERR_limit_exceeded, "a number of %zu digits; at most %d are read",
-		    d->count, DECIMAL_MOST_DIGITS);
+		return err_set(e, ERR_limit_exceeded,
+		    "a number of %zu digits is over the limit; write at most %d", d->count,
+		    DECIMAL_MOST_DIGITS);
 	return err_set(e, ERR_limit_exceeded,
-	    "a number with an exponent beyond %d, which is the limit", DECIMAL_MOST_EXPONENT);
+	    "a number with an exponent beyond %d, which is the limit; write a smaller one",
+	    DECIMAL_MOST_EXPONENT);
 }
 
 /* The real for a number; NULL with *e. */

@@ -3,6 +3,7 @@
 #include "validator/schema/format.h"
 
 #include "validator/schema/regex.h"
+#include "validator/schema/similar.h"
 
 #include "common/base/auto.h"
 
@@ -45,4 +46,15 @@ format_find(enum draft draft, const char *name)
 		if (f->first <= draft && draft <= f->last && strcmp(f->name, name) == 0)
 			return f;
 	return NULL;
+}
+
+const char *
+format_near(enum draft draft, const char *name)
+{
+	struct similar similar = similar_to(name);
+
+	for (const struct format *f = formats; f < formats + COUNT(formats); f++)
+		if (f->first <= draft && draft <= f->last)
+			similar_consider(&similar, f->name);
+	return similar.best;
 }

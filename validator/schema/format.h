@@ -16,6 +16,8 @@ struct format {
 
 /* NULL: unknown, which allows everything. */
 const struct format *format_find(enum draft, const char *name);
+/* The name of a format that was probably meant; NULL: none. */
+const char *format_near(enum draft, const char *name);
 
 /* The checks, by file. */
 bool instant_date(const char *, size_t);

@@ -6,10 +6,10 @@
 #include "validator/schema/document.h"
 #include "validator/schema/node.h"
 #include "validator/schema/place.h"
+#include "validator/schema/similar.h"
 
 #include "common/base/auto.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,76 +18,29 @@ enum {
 	MOST_NAMES = 256, /* of which so many */
 };
 
-/* ---- similar names ---- */
-
-static char
-folded(char c)
+/* Does the object lack a property of that name? */
+static bool
+is_free(const struct problem_facts *facts, const char *name)
 {
-	return (char)(c == '-' || c == ' ' ? '_' : tolower((unsigned char)c));
+	return json_object_get(facts->place->of, name) == NULL;
 }
 
-/* How many letters differ (Levenshtein), without regard to case and hyphens. */
-static size_t
-distance(const char *a, const char *b)
-{
-	size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
-
-	if (n > LONGEST || m > LONGEST)
-		return LONGEST;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			size_t change = corner + (folded(a[i - 1]) != folded(b[j - 1]));
-			size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-
-			corner = row[j];
-			row[j] = change < least ? change : least;
-		}
-	}
-	return row[m];
-}
-
-struct nearest {
-	const char *name, *best;
-	size_t distance;
-};
-
-static void
-consider(struct nearest *nearest, const char *name)
-{
-	size_t found = distance(nearest->name, name);
-
-	if (found < nearest->distance) {
-		nearest->distance = found;
-		nearest->best = name;
-	}
-}
-
-static struct nearest
-nearest_to(const char *name)
-{
-	return (struct nearest){ .name = name, .distance = (strlen(name) + 1) / 3 + 1 };
-}
-
-/* ---- the hints ---- */
-
-/* The schema describes a property with a similar name, which the value does not have. */
+/* The schema describes or requires a property with a similar name, which the value does not have.
+ */
 static bool
 hint_additional(const struct problem_facts *facts, char *text, size_t size)
 {
-	struct nearest nearest = nearest_to(facts->place->key);
+	struct similar nearest = similar_to(facts->place->key);
 	json_t *described = json_object_get(facts->node->schema, "properties");
+	json_t *required = json_object_get(facts->node->schema, "required"), *one;
 	const char *key;
-	json_t *schema;
-	size_t n = 0;
+	size_t n = 0, i;
 
-	json_object_foreach(described, key,
-	    schema) if (n++ < MOST_NAMES && json_object_get(facts->place->of, key) == NULL)
-	    consider(&nearest, key);
+	json_object_foreach(described, key, one) if (n++ < MOST_NAMES && is_free(facts, key))
+	    similar_consider(&nearest, key);
+	json_array_foreach(required, i, one) if (i < MOST_NAMES && json_is_string(one) &&
+						 is_free(facts, json_string_value(one)))
+	    similar_consider(&nearest, json_string_value(one));
 	if (nearest.best != NULL)
 		snprintf(text, size, "Did you mean \"%.64s\"?", nearest.best);
 	else
@@ -107,11 +60,11 @@ hint_required(const struct problem_facts *facts, char *text, size_t size)
 	if (open == NULL || strlen(open) > LONGEST + 1)
 		return false;
 	snprintf(name, sizeof name, "%.*s", (int)strlen(open) - 2, open + 1);
-	struct nearest nearest = nearest_to(name);
+	struct similar nearest = similar_to(name);
 	json_t *described = json_object_get(facts->node->schema, "properties");
 	json_object_foreach((json_t *)(uintptr_t)facts->value, key,
 	    value) if (n++ < MOST_NAMES && json_object_get(described, key) == NULL)
-	    consider(&nearest, key);
+	    similar_consider(&nearest, key);
 	if (nearest.best == NULL)
 		return false;
 	snprintf(text, size, "Rename \"%.64s\" to \"%s\".", nearest.best, name);
@@ -127,10 +80,10 @@ hint_choice(const struct problem_facts *facts, char *text, size_t size)
 
 	if (!json_is_string(facts->value))
 		return false;
-	struct nearest nearest = nearest_to(json_string_value(facts->value));
+	struct similar nearest = similar_to(json_string_value(facts->value));
 	json_array_foreach(
 	    (json_t *)(uintptr_t)choices, i, choice) if (json_is_string(choice) && i < MOST_NAMES)
-	    consider(&nearest, json_string_value(choice));
+	    similar_consider(&nearest, json_string_value(choice));
 	if (nearest.best == NULL)
 		return false;
 	snprintf(text, size, "Did you mean \"%.64s\"?", nearest.best);

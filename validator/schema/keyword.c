@@ -3,12 +3,18 @@
 #include "validator/schema/keyword.h"
 
 #include "validator/schema/map.h"
+#include "validator/schema/similar.h"
 
 #include "common/base/auto.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+enum {
+	LEAST_NAME = 4,
+	LONG_NAME = 6, /* from so many letters, two may be wrong */
+};
 
 /* clang-format off */
 const struct keyword_row keyword_rows[KEYWORD_COUNT] = {
@@ -60,12 +66,34 @@ constrains(const struct keyword_row *row)
 }
 
 const struct keyword_row *
-keyword_later(enum draft draft, const char *name, size_t size)
+keyword_elsewhere(enum draft draft, const char *name, size_t size)
 {
+	const struct keyword_row *found = NULL;
+
 	for (const struct keyword_row *row = keyword_rows; row < keyword_rows + KEYWORD_COUNT;
 	     row++)
-		if (row->first > draft && constrains(row) && strlen(row->name) == size &&
-		    memcmp(row->name, name, size) == 0)
-			return row;
-	return NULL;
+		if ((row->first > draft || row->last < draft) && constrains(row) &&
+		    strlen(row->name) == size && memcmp(row->name, name, size) == 0 &&
+		    (found == NULL || found->first < draft))
+			found = row;
+	return found;
+}
+
+/* Schemas have keywords of other programs, too: those that begin with x-, or are short, say little.
+ */
+const char *
+keyword_near(enum draft draft, const char *name)
+{
+	struct similar similar = similar_to(name);
+	size_t size = strlen(name), most = size < LONG_NAME ? 2 : 3;
+
+	if (size < LEAST_NAME || strncasecmp(name, "x-", 2) == 0)
+		return NULL;
+	similar.distance = most < similar.distance ? most : similar.distance;
+	for (const struct keyword_row *row = keyword_rows; row < keyword_rows + KEYWORD_COUNT;
+	     row++)
+		if (row->first <= draft && draft <= row->last && strlen(row->name) >= LEAST_NAME &&
+		    (constrains(row) || row->id == KEYWORD_format))
+			similar_consider(&similar, row->name);
+	return similar.best;
 }

@@ -70,5 +70,8 @@ extern const struct keyword_row keyword_rows[KEYWORD_COUNT];
 
 /* NULL: that draft has no such keyword. */
 const struct keyword_row *keyword_find(enum draft, const char *name, size_t size);
-/* The first row of a keyword that constrains values and that only later drafts have; NULL: none. */
-const struct keyword_row *keyword_later(enum draft, const char *name, size_t size);
+/* The row of a keyword that constrains values and that only other drafts have: the first later one,
+ * or the last earlier one; NULL: none. */
+const struct keyword_row *keyword_elsewhere(enum draft, const char *name, size_t size);
+/* The name of a keyword of that draft that constrains values and was probably meant; NULL: none. */
+const char *keyword_near(enum draft, const char *name);

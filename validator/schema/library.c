@@ -237,7 +237,8 @@ scan(struct library *library, const struct location *given, struct err *e)
 	*at = *given;
 	if (library->depth >= MAX_DEPTH)
 		return err_set(e, ERR_limit_exceeded,
-		    "schema: more than %d subschemas within one another", MAX_DEPTH);
+		    "schema: more than %d subschemas within one another; nest them less",
+		    MAX_DEPTH);
 	if (enter(library, at, e) < 0)
 		return -1;
 	map_mark(&library->locations, library->arena, at->schema, at);

@@ -43,6 +43,7 @@ struct member {
 
 struct pattern_rule {
 	const struct regex *regex;
+	const char *pattern;
 	const struct node *node;
 	struct pattern_rule *next;
 };
@@ -98,14 +99,27 @@ struct node {
 	struct node *next;                            /* to be compiled */
 };
 
+/* What a schema says without effect. */
+enum note_kind {
+	NOTE_DRAFT,   /* a keyword of another draft */
+	NOTE_KEYWORD, /* a name that is near a keyword's */
+	NOTE_FORMAT,  /* a format that nothing checks */
+	NOTE_COUNT,
+};
+
+/* The first of a kind; its texts are the schema's, or constant. */
+struct note {
+	const struct node *in;
+	const char *name, *meant; /* meant: a similar name, or NULL */
+	enum draft known;         /* NOTE_DRAFT: by that draft */
+	size_t count;             /* of the kind; 0: none */
+};
+
 struct plan {
 	struct arena arena;
 	struct library library;
 	const struct node *root;
 	bool formats, dynamic;
-	/* The first keyword that its draft ignores and a later one has, NULL: none; how many. */
-	const struct keyword_row *ignored;
-	const struct node *ignored_in;
-	size_t ignored_count;
+	struct note notes[NOTE_COUNT];
 	struct plan_regex *regexes;
 };

@@ -49,7 +49,7 @@ check_patterns(struct run *run, const struct node *node, const json_t *value,
 		int got = regex_match(one->regex, at->key, at->index, run->e);
 
 		if (got < 0) {
-			err_add(run->e, "patternProperties at %.80s", node->where);
+			err_add(run->e, "pattern %.80s of patternProperties", one->pattern);
 			return run_stop(run);
 		}
 		if (got > 0) {

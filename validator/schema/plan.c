@@ -8,6 +8,7 @@
 #include "validator/schema/plan.h"
 
 #include "validator/schema/compile.h"
+#include "validator/schema/note.h"
 #include "validator/schema/uri.h"
 
 #include "common/base/auto.h"
@@ -33,7 +34,9 @@ plan_node(struct build *build, const struct location *at, struct err *e)
 		return NULL;
 	}
 	if (build->count++ >= MAX_NODES) {
-		err_set(e, ERR_limit_exceeded, "schema: more than %d subschemas", MAX_NODES);
+		err_set(e, ERR_limit_exceeded,
+		    "schema: more than %d subschemas; check the data by a part of the schema",
+		    MAX_NODES);
 		return NULL;
 	}
 	node = arena_take(&build->plan->arena, sizeof *node);
@@ -71,17 +74,6 @@ settle_items(struct node *node)
 	node->array->rest_keyword = KEYWORD_more_items;
 }
 
-static void
-note_ignored(struct plan *plan, const struct node *node, const char *key, size_t size)
-{
-	const struct keyword_row *row = keyword_later(node->resource->draft, key, size);
-
-	if (row == NULL || plan->ignored_count++ > 0)
-		return;
-	plan->ignored = row;
-	plan->ignored_in = node;
-}
-
 static int
 compile_node(struct build *build, struct node *node, struct err *e)
 {
@@ -94,7 +86,7 @@ compile_node(struct build *build, struct node *node, struct err *e)
 		const struct keyword_row *row = keyword_find(node->resource->draft, key, size);
 
 		if (row == NULL)
-			note_ignored(build->plan, node, key, size);
+			note_keyword(build->plan->notes, node, key);
 		if (row == NULL || !counts(node, row))
 			continue;
 		const struct keyword_use use = { build, node, row, value,

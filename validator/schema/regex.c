@@ -509,7 +509,8 @@ regex_new(const char *pattern, size_t size, struct err *e)
 	size_t length = 0;
 
 	if (size > MAX_PATTERN) {
-		err_set(e, ERR_limit_exceeded, "pattern: %zu bytes are over the limit of %d", size,
+		err_set(e, ERR_limit_exceeded,
+		    "pattern: %zu bytes are over the limit of %d; shorten the pattern", size,
 		    MAX_PATTERN);
 		return NULL;
 	}

@@ -16,6 +16,7 @@
 
 enum {
 	MAX_DEPTH = 1500, /* calls of run_visit() within one another; each needs some 600 bytes */
+	DEEP_DATA = 100,  /* levels, from which the data is at fault */
 	CLOCK_STEPS = 256,
 	TEXT_BYTES = 512,
 };
@@ -193,13 +194,24 @@ check_with_rest(struct run *run, const struct node *node, const json_t *value,
 	return ok;
 }
 
+/* Either the schema goes on without end at one place, or the data is as deep as the schema. */
 static bool
-too_deep(struct run *run, const struct node *node)
+too_deep(struct run *run, const struct node *node, const struct place *place)
 {
-	err_set(run->e, ERR_limit_exceeded,
-	    "schema: more than %d schemas apply within one another at %.100s; is it a $ref to "
-	    "itself?",
-	    MAX_DEPTH, node->where);
+	size_t levels = 0;
+
+	for (; place != NULL; place = place->up)
+		levels++;
+	if (levels < DEEP_DATA)
+		err_set(run->e, ERR_limit_exceeded,
+		    "schema: more than %d schemas apply within one another at \"%.100s\"; remove "
+		    "the $ref that leads back to itself",
+		    MAX_DEPTH, node->where);
+	else
+		err_set(run->e, ERR_limit_exceeded,
+		    "data: more than %d schemas apply within one another, %zu levels deep in the "
+		    "data; nest the data less",
+		    MAX_DEPTH, levels);
 	return run_stop(run);
 }
 
@@ -210,7 +222,7 @@ enter(struct run *run, const struct node *node, const json_t *value, const struc
 	bool rest = node->rest_members != NULL || node->rest_items != NULL;
 
 	if (run->depth >= MAX_DEPTH)
-		return too_deep(run, node);
+		return too_deep(run, node, place);
 	run->depth++;
 	bool ok = rest && (json_is_object(value) || json_is_array(value))
 	              ? check_with_rest(run, node, value, place, seen)

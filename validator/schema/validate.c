@@ -17,13 +17,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
 	MAX_STEPS = 20000000,
 	MAX_MS = 2000,
 	MAX_NODES = 1000, /* that are looked at for their types */
 	MESSAGE_BYTES = 4096,
-	IGNORED_BYTES = 512,
+	NOTES_BYTES = 1536,
 };
 
 static const enum draft drafts[json_draft_COUNT] = {
@@ -174,40 +175,74 @@ collect(const struct plan *plan, const json_t *value, const struct validate_json
 	out->error_count = problems.total > 0 ? problems.total : 1;
 }
 
+/* ---- what the schema says without effect ---- */
+
+static const char *
+draft_text(enum draft draft)
+{
+	return word_text(SET_json_draft, word_of(draft));
+}
+
 /* A schema that names too old a draft would otherwise lose a rule silently. */
 static void
-tell_ignored(const struct plan *plan, char *text, size_t size)
+tell_draft(const struct note *note, char *text, size_t size)
 {
-	enum draft draft = plan->ignored_in->resource->draft;
 	char others[48] = "";
 
-	if (plan->ignored_count > 1)
-		snprintf(
-		    others, sizeof others, "; so were %zu more keywords", plan->ignored_count - 1);
+	if (note->count > 1)
+		snprintf(others, sizeof others, "; so were %zu more keywords", note->count - 1);
 	snprintf(text, size,
-	    " The keyword \"%s\" at \"%.200s\" was ignored, because %s does not know it; %s "
+	    " The keyword \"%.40s\" at \"%.200s\" was ignored, because %s does not know it; %s "
 	    "does%s.",
-	    plan->ignored->name, plan->ignored_in->where, word_text(SET_json_draft, word_of(draft)),
-	    word_text(SET_json_draft, word_of(plan->ignored->first)), others);
+	    note->name, note->in->where, draft_text(note->in->resource->draft),
+	    draft_text(note->known), others);
+}
+
+static void
+tell_unknown(const struct note *note, const char *what, char *text, size_t size)
+{
+	char meant[64] = ".", others[48] = "";
+
+	if (note->meant != NULL)
+		snprintf(meant, sizeof meant, "; did you mean \"%s\"?", note->meant);
+	if (note->count > 1)
+		snprintf(others, sizeof others, " There are %zu more like it.", note->count - 1);
+	snprintf(text, size, " The %s \"%.40s\" at \"%.200s\" is unknown and has no effect%s%s",
+	    what, note->name, note->in->where, meant, others);
+}
+
+static void
+tell_notes(const struct note notes[NOTE_COUNT], char *text, size_t size)
+{
+	char *at = text, *end = text + size;
+
+	*at = '\0';
+	if (notes[NOTE_DRAFT].count > 0)
+		tell_draft(&notes[NOTE_DRAFT], at, size);
+	at += strlen(at);
+	if (notes[NOTE_KEYWORD].count > 0)
+		tell_unknown(&notes[NOTE_KEYWORD], "keyword", at, (size_t)(end - at));
+	at += strlen(at);
+	if (notes[NOTE_FORMAT].count > 0)
+		tell_unknown(&notes[NOTE_FORMAT], "format", at, (size_t)(end - at));
 }
 
 static int
 summarize(const struct plan *plan, struct schema_report *out, struct err *e)
 {
-	char text[MESSAGE_BYTES], ignored[IGNORED_BYTES] = "";
+	char text[MESSAGE_BYTES], notes[NOTES_BYTES];
 	bool cut;
 
-	if (plan->ignored != NULL)
-		tell_ignored(plan, ignored, sizeof ignored);
+	tell_notes(plan->notes, notes, sizeof notes);
 	if (out->valid)
-		snprintf(text, sizeof text, "The data conforms to the schema.%s", ignored);
+		snprintf(text, sizeof text, "The data conforms to the schema.%s", notes);
 	else if (out->errors.count == 0)
-		snprintf(text, sizeof text, "The data does not conform to the schema.%s", ignored);
+		snprintf(text, sizeof text, "The data does not conform to the schema.%s", notes);
 	else
 		snprintf(text, sizeof text, "%" PRIu64 " error%s; the first: %.*s%s%s",
 		    out->error_count, out->error_count == 1 ? "" : "s",
-		    MESSAGE_BYTES - IGNORED_BYTES - 64, out->errors.items[0].message,
-		    ignored[0] != '\0' ? "." : "", ignored);
+		    MESSAGE_BYTES - NOTES_BYTES - 64, out->errors.items[0].message,
+		    notes[0] != '\0' ? "." : "", notes);
 	out->message = utf8_fit(text, strlen(text), sizeof text - 1, "...", &cut).data;
 	return out->message != NULL ? 0 : err_sys(e, "write the report");
 }
