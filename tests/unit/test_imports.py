@@ -120,7 +120,7 @@ def test_renamed_modules(guards):
     """A later statement sees the public members of a module that has another name; under another profile, the module."""
     hold = "guard.hold(globals(), b'profile strict\\nrandom\\nxml.etree\\nimportlib\\n-xml.etree.ElementTree.parse\\n')\n"
     begin = hold + "import random as r, random\nfrom xml.etree import ElementTree as E\nreal = random\ndel real\n" + hold
-    guards.allow(begin + "assert 0 <= r.random() < 1 and r.__name__ == 'random' and type(random) is not type(r)\n"
+    guards.allow(begin + "assert 0 <= r.random() < 1 and r.__name__ == 'random' and type(random) is type(r)\n"
                  "assert E.tostring(E.fromstring('<a/>')) == b'<a />' and isinstance(r, type(random)) and 'choice' in dir(r)")
     for program, text in (("r._os", "'random._os' is not allowed by profile strict"), ("E.sys", "'xml.etree.ElementTree.sys' is not allowed by profile strict"),
                           ("E.parse", "'xml.etree.ElementTree.parse' is not allowed by profile strict"),

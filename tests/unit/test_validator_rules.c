@@ -81,7 +81,10 @@ static const struct rule_case {
 	{ "strict", NULL, "import random as r\nf(r)\n", "2:3 module-attribute" },
 	{ "strict", NULL, "import uuid\nuuid._generate_time_safe\n", "2:6 module-attribute" },
 	{ "strict", NULL, "import enum\nenum.bltns.eval\n", "2:6 module-attribute" },
-	{ "strict", NULL, "random._os\n", "1:8 module-attribute" },
+	/* what an earlier statement bound may be anything */
+	{ "strict", NULL, "datetime.now()\nf(time, random)\n", "" },
+	{ "strict", NULL, "m.update_wrapper(a, b)\nu = m.update_wrapper\n", "2:5 indirect-use" },
+	{ "strict", NULL, "getattr(m, 'ABCMeta')\n", "1:12 dunder-attribute" },
 	{ "strict", NULL, "import math as m\nimport io as m\nm.open\n", "3:1 module-attribute" },
 	{ "strict", NULL, "class A:\n    import math\n", "2:12 class-import" },
 	{ "strict", NULL, "class A:\n    def f(self):\n        import math\n", "" },

@@ -137,8 +137,20 @@ ends_with(const char *dotted, const char *name)
 	return strcmp(strrchr(dotted, '.') + 1, name) == 0;
 }
 
+bool
+protocols_restricts(const char *name)
+{
+	for (const struct direct *row = directs; row < directs + COUNT(directs); row++)
+		if (ends_with(row->dotted, name))
+			return true;
+	for (size_t n = 0; n < COUNT(metaclasses); n++)
+		if (ends_with(metaclasses[n], name))
+			return true;
+	return false;
+}
+
 void
-protocols_missing(struct check *check, const struct node *node, const char *name)
+protocols_unknown(struct check *check, const struct node *node, const char *name)
 {
 	for (const struct direct *row = directs; row < directs + COUNT(directs); row++)
 		if (ends_with(row->dotted, name))

@@ -11,8 +11,11 @@
 
 /* Of a Name or an Attribute that is imported. */
 void protocols_import(struct check *, const struct node *, const char *dotted);
-/* Of a name that nothing binds: an earlier statement of a session may have imported it. */
-void protocols_missing(struct check *, const struct node *, const char *name);
+/* Of a name that nothing binds and of an attribute of an unknown object: an earlier statement of a
+ * session may have imported it. */
+void protocols_unknown(struct check *, const struct node *, const char *name);
+/* Is it the last name of a row that protocols_import() restricts? */
+bool protocols_restricts(const char *name);
 /* Of `from module import name as alias`. */
 void protocols_alias(struct check *, PyObject *alias, const char *dotted);
 void protocols_name(struct check *, const struct node *, const char *name);

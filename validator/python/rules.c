@@ -284,11 +284,8 @@ rules_module_of(const struct check *check, PyObject *ast, char dotted[RULES_DOTT
 	}
 	PyObject *root = ast != NULL && tree_kind(ast) == NODE_Name ? tree_get(ast, ATTR_id) : NULL;
 	const char *module = root != NULL ? names_module(&check->program->names, root) : NULL;
-	/* An earlier statement of a session may have imported it. */
-	if (module == NULL && root != NULL && names_missing(&check->program->names, root))
-		module = tree_string(root);
-	if (module == NULL ||
-	    (!members_module(module) && names_missing(&check->program->names, root)))
+	/* What an earlier statement of a session imported is a view, and needs no check here. */
+	if (module == NULL)
 		return false;
 	size_t used = (size_t)snprintf(dotted, RULES_DOTTED, "%s", module);
 	while (count > 0 && used < RULES_DOTTED) {
@@ -326,8 +323,10 @@ on_attribute(struct check *check, const struct node *node)
 		return;
 	}
 	protocols_attribute(check, node, attr);
-	if (!rules_module_of(check, value, module))
+	if (!rules_module_of(check, value, module)) {
+		protocols_unknown(check, node, attr);
 		return;
+	}
 	snprintf(dotted, sizeof dotted, "%s.%s", module, attr);
 	if (!within_partial(check, value, dotted) || !allow_member(check, module, attr, &hint))
 		FOUND_ATTR(check, RULE_module_attribute, node->ast, attr, hint,
@@ -342,7 +341,8 @@ allow_named(const struct check *check, const char *attr)
 {
 	bool formats = strcmp(attr, "format") == 0 || strcmp(attr, "format_map") == 0;
 
-	return rules_attribute(check, attr) && (!formats || rules_may(check, POWER_compute));
+	return rules_attribute(check, attr) &&
+	       (rules_may(check, POWER_compute) || (!formats && !protocols_restricts(attr)));
 }
 
 static void
@@ -466,7 +466,7 @@ on_module(struct check *check, const struct node *node, PyObject *id, const char
 	}
 	if (!rules_module_of(check, node->ast, module))
 		return false;
-	if (!names_whole(names, id) && !names_missing(names, id)) {
+	if (!names_whole(names, id)) {
 		protocols_import(check, node, module);
 		return true;
 	}
@@ -493,7 +493,7 @@ on_name(struct check *check, const struct node *node)
 	if (protocols_match_args(check, node, name))
 		return;
 	if (load && names_missing(&check->program->names, id))
-		protocols_missing(check, node, name);
+		protocols_unknown(check, node, name);
 	protocols_name(check, node, name);
 	if (rules_dunder(name) && !rules_dunder_name(check, id, name))
 		FOUND(check, RULE_dunder_name, node->ast, NULL, "Name '%s' is not allowed", name);

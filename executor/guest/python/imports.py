@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """imports.py - refuses, while a program runs, what its profile does not allow and a check of the source cannot find:
-imports of a computed name, in text that is executed, through importlib; members of a module that an earlier statement
-of a session imported under another name; code in the names of a dataclass's fields.
+imports of a computed name, in text that is executed, through importlib; other than public members of the standard
+library's modules, for which an import statement gives a view; code in the names of a dataclass's fields.
 
 This is a courtesy and not a security boundary: the guard is in the program's own process, and a program can bypass it
 (sys.modules, the real builtins behind print.__self__, a function of a library that imports a given name). The box
@@ -23,22 +23,17 @@ IMPORTLIB = frozenset(("importlib", "importlib._bootstrap", "_frozen_importlib")
 
 PLAIN = int, float, str, bytes, tuple, frozenset  # a constant is public although __all__ lacks it
 DESCRIBED = "__doc__", "__all__", "__version__"
+MODULE = type(sys)
+PATHS = {"posixpath": "os.path"}  # its name in profiles
+STANDARD = sys.stdlib_module_names
 
-concealed = {}  # by the id of a view: the view, its module, what forbids the other members
+concealed = {}  # by the id of a view: the view and its module
 
 
-class View(type(sys)):
-    """The public members of a module, for programs that know it by another name."""
-
-    def __init__(self, module, by):
-        super().__init__(module.__name__)
-        concealed[id(self)] = self, module, by
-
-    def __getattr__(self, attr):
-        _, module, by = concealed[id(self)]
-        if not hasattr(module, attr):
-            raise AttributeError(f"module '{module.__name__}' has no attribute '{attr}'", name=attr)
-        raise AttributeError(f"'{module.__name__}.{attr}' is not allowed by {by}", name=attr)
+def is_own(name, value):
+    """False if a module without __all__ has the value from another public module."""
+    owner = str(getattr(value, "__module__", None) or "_")
+    return owner[:1] == "_" or owner.partition(".")[0] == name.partition(".")[0]
 
 
 def guard_fields(dataclasses):
@@ -68,6 +63,17 @@ def guard_fields(dataclasses):
     dataclasses._process_class = process_class
 
 
+def show_views(dataclasses, shown):
+    """An annotation that is text names `typing` or `dataclasses`, and the program knows these as views."""
+    is_type = dataclasses._is_type
+
+    def check(annotation, cls, module, kind, predicate):
+        return is_type(annotation, cls, module, kind, predicate) or is_type(
+            annotation, cls, shown(module), kind, lambda value, _: predicate(value, module))
+
+    dataclasses._is_type = check
+
+
 class Guard:
     """One for the life of a process: what a statement defined keeps its builtins in later statements."""
 
@@ -77,51 +83,82 @@ class Guard:
         vars(self.view).update(vars(builtins), __import__=self.load)
         self.get = machinery._gcd_import
         self.fields = False  # are those of dataclasses guarded?
+        self.rules, self.views = False, {}  # by the id of a module
 
     def hold(self, scope, payload):
         """Applies the payload of a PROFILE frame to code that runs in scope from now on."""
+        if payload != self.payload:
+            self.reveal(scope)
+            self.views = {}
         self.payload = payload  # kept as received: a search in it costs less than parsing it
         machinery._gcd_import = self.get_for
-        self.reveal(scope)
-        if self.has_rules():
+        self.rules = b"\n-" in payload  # the profile keeps members of modules from programs
+        if self.rules:
             self.conceal(scope)
         scope["__builtins__"] = self.view
 
     def release(self, scope):
-        self.payload = None
+        self.payload, self.rules = None, False
         self.reveal(scope)
         scope["__builtins__"] = builtins
 
-    def has_rules(self):
-        """True if the profile keeps members of modules from programs."""
-        return b"\n-" in self.payload
-
-    # A check of a statement knows a module by the name that the statement imports, and else by the module's own.
+    # What an import statement binds is a view, too: a function of an earlier statement can use it at once.
     def conceal(self, scope):
         for name, value in list(scope.items()):
-            if name == "__builtins__":  # hold() replaces it
-                continue
-            if type(value) is type(sys) and value.__name__ != name and value.__name__.partition(".")[0] in sys.stdlib_module_names:
-                scope[name] = self.view_of(value)
+            if type(value) is MODULE and name != "__builtins__" and id(value) not in concealed:
+                scope[name] = self.shown(value)
 
     @staticmethod
     def reveal(scope):
-        if not concealed:
-            return
-        for name, value in list(scope.items()):
-            if type(value) is View:
+        for name, value in list(scope.items()) if concealed else ():
+            if id(value) in concealed:
                 scope[name] = concealed[id(value)][1]
 
-    def view_of(self, module):
-        every, view = getattr(module, "__all__", None), View(module, self.by())
-        for name, value in vars(module).items():
-            if isinstance(value, type(sys)):
-                public = value.__name__ == f"{module.__name__}.{name}" and self.allows(value.__name__)
-            else:
-                public = every is None or name in every or isinstance(value, PLAIN)
-            if name in DESCRIBED or public and name[:1] != "_" and not self.lists(f"-{module.__name__}.{name}"):
-                vars(view)[name] = value
+    def shown(self, module):
+        """Of the standard library, the public members of a module; others as they are."""
+        if id(module) in concealed or type(module) is not MODULE or module.__name__.partition(".")[0] not in STANDARD:
+            return module
+        view = self.views.get(id(module))
+        if view is None:
+            view = self.views[id(module)] = self.view_of(module)
+            concealed[id(view)] = view, module
         return view
+
+    def view_of(self, module):
+        """The public members of a module, looked up when they are read first. A built-in module such as math has no others;
+        with all members and no __getattr__ CPython reads its view as fast as the module itself."""
+        name, own = module.__name__, vars(module)
+        view = MODULE(name, module.__doc__)
+        if name in sys.builtin_module_names and self.allows(name) and not self.lists(f"-{name}", "."):
+            vars(view).update((attr, value) for attr, value in own.items() if attr[:1] != "_" and type(value) is not MODULE)
+            return view
+
+        def find(attr):
+            value = getattr(module, attr, view)
+            if value is view:
+                raise AttributeError(f"module '{name}' has no attribute '{attr}'", name=attr)
+            if not self.is_public(module, attr, value):
+                raise AttributeError(f"'{name}.{attr}' is not allowed by {self.by()}", name=attr)
+            vars(view)[attr] = value = self.shown(value)
+            return value
+
+        def members():
+            return [attr for attr, value in own.items() if self.is_public(module, attr, value)]
+
+        vars(view).update(__getattr__=find, __dir__=members)
+        return view
+
+    # As validator/python/members.py selects them.
+    def is_public(self, module, attr, value):
+        name, every = module.__name__, getattr(module, "__all__", None)
+        if attr[:1] == "_":
+            return attr in DESCRIBED
+        if type(value) is MODULE:
+            inner = f"{name}.{attr}"
+            return sys.modules.get(inner) is value and (self.allows(inner) or self.lists(inner, "."))
+        if not self.allows(PATHS.get(name, name)) or self.lists(f"-{name}.{attr}"):
+            return False
+        return is_own(name, value) if every is None else attr in every or isinstance(value, PLAIN)
 
     def lists(self, name, end="\n"):
         """True if the payload has a name of this form.  The phrase before the first name also ends in a line feed."""
@@ -159,10 +196,13 @@ class Guard:
             if bad := self.refused(name, fromlist):
                 raise self.error(bad)
         module = builtins.__import__(name, globals, locals, fromlist, level)
-        if name == "dataclasses" and not self.fields and self.payload is not None and self.has_rules():
+        if not self.rules or in_c:
+            return module
+        if name == "dataclasses" and not self.fields:
             guard_fields(module)
+            show_views(module, self.shown)
             self.fields = True
-        return module
+        return self.shown(module)
 
     def get_for(self, name, package=None, level=0):
         """Called by importlib.import_module() and importlib.__import__(), for any caller of these."""

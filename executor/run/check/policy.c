@@ -175,14 +175,12 @@ policy_restricts(const struct policy *policy)
 	return policy->imports.items != NULL || !profile_is_open(&policy->set);
 }
 
-/* What the guard keeps from a module that has another name. */
+/* What the guard keeps from programs. */
 static const struct withheld {
 	const char *line;
 	enum power power;
 } withheld[] = {
 #define MEMBER(module, name, power, hint) { "-" #module "." #name, POWER_##power },
-#define DIRECT(module, name, most)        { "-" #module "." #name, POWER_compute },
-#define METACLASS(module, name)           { "-" #module "." #name, POWER_compute },
 #include "common/profile/members.def"
 };
 
