@@ -130,6 +130,16 @@ def test_renamed_modules(guards):
     guards.allow(begin + "guard.hold(globals(), b'allowed_imports\\nrandom\\n')\nassert r is random and r._os")
 
 
+def test_sys(guards):
+    """A view of sys has the members of the profile, and its streams are those of the moment."""
+    hold = "guard.hold(globals(), b'profile strict\\nsys\\nio\\ncontextlib\\nmath\\n-x.y\\n=sys.argv\\n=sys.stdout\\n')\nimport io, sys\n"
+    guards.allow(hold + "import contextlib\nwith contextlib.redirect_stdout(io.StringIO()) as a:\n    print(1, file=sys.stdout)\nassert a.getvalue() == '1\\n'")
+    guards.allow(hold + "old, sys.stdout = sys.stdout, io.StringIO()\nprint(1)\nsys.stdout, new = old, sys.stdout\nassert new.getvalue() == '1\\n'")
+    for program in "sys.modules", "sys.maxsize", "sys._getframe", "sys.modules = 1", "sys.__stdout__", "from sys import modules":
+        guards.allow(hold + f"try: {program}\nexcept (AttributeError, ImportError): pass\nelse: 1 / 0")
+    guards.allow(hold + "from sys import *\nfrom math import *\nassert argv and pi and 'modules' not in globals()")
+
+
 def test_fields(guards):
     """Names of a dataclass's fields are identifiers; ordinary dataclasses are as they were."""
     hold = "guard.hold(globals(), b'profile strict\\ndataclasses\\ntyping\\n-x.y\\n')\nimport dataclasses, typing\n"

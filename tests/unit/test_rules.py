@@ -53,8 +53,9 @@ def guard():
         exec(compile(file.read(), "imports.py", "exec"), scope)
     modules = re.findall(r'^MODULE\(basic, "([\w.]+)"\)', table("profiles.def"), re.M)
     withheld = re.findall(r"^MEMBER\(([\w.]+), *(\w+)", table("members.def"), re.M)
-    payload = "".join(f"{line}\n" for line in ["profile strict", *modules, *("-" + ".".join(each) for each in withheld)])
-    return scope["Guard"](), payload.encode()
+    only = re.findall(r"^ONLY\(([\w.]+), (\w+)", table("members.def"), re.M)
+    payload = "".join(f"{line}\n" for line in ["profile strict", *modules, *("-" + ".".join(each) for each in withheld), *("=" + ".".join(each) for each in only)])
+    return scope["Guard"](), payload.encode(), scope["concealed"]
 
 
 def is_reached(value):
@@ -78,12 +79,12 @@ def outcome(text, guarded=False):
         try:
             os.dup2(os.open(os.devnull, os.O_RDWR), 1)
             os.dup2(1, 2)
-            holder, payload = guard() if guarded else (None, None)
+            holder, payload, views = guard() if guarded else (None, None, ())
             for part in statements(text):
                 if guarded:
                     holder.hold(scope, payload)
                 exec(compile(part, "<program>", "exec"), scope)
-            status = REACHED if is_reached(scope.get("r")) or callable(scope.get("r")) and scope["r"].__name__ in ("open", "open_code", "eval", "exec") else DONE
+            status = REACHED if id(scope.get("r")) not in views and is_reached(scope.get("r")) or callable(scope.get("r")) and scope["r"].__name__ in ("open", "open_code", "eval", "exec") else DONE
         except BaseException:  # pylint: disable=broad-except
             status = RAISED
         os._exit(status)

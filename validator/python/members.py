@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the members that code may use of each allowed module of the standard library, while building.
 
-    members.py PROFILES.DEF OUTPUT
+    members.py PROFILES.DEF MEMBERS.DEF OUTPUT
 
 A module's own public names are allowed: those of its __all__, otherwise those without an underscore. Modules within
-modules are not, but a submodule is a module with a row of its own. Modules of other packages have no row.
+modules are not, but a submodule is a module with a row of its own. Modules of other packages have no row. Of a module with
+ONLY rows in MEMBERS.DEF these are allowed.
 """
 
 import importlib
@@ -16,13 +17,22 @@ import types
 
 PLAIN = (int, float, str, bytes, tuple, frozenset)  # a constant is public although __all__ lacks it
 SCRIPTS = {"main", "test"}  # a module's own command line
-STARTERS = {"asyncio.base_subprocess", "asyncio.subprocess"}  # of programs
+POWERFUL = {"asyncio.base_subprocess", "asyncio.subprocess", "logging.config", "logging.handlers"}  # start programs, evaluate text
 
 
 def listed(path):
     with open(path, encoding="utf-8") as file:
         names = re.findall(r'^MODULE\(\w+, "([\w.]+)"\)', file.read(), re.M)
     return [name for name in names if name.partition(".")[0] in sys.stdlib_module_names]
+
+
+def only(path):
+    """The names of ONLY rows, by module."""
+    names = {}
+    with open(path, encoding="utf-8") as file:
+        for module, name in re.findall(r"^ONLY\(([\w.]+), (\w+)\)", file.read(), re.M):
+            names.setdefault(module, []).append(name)
+    return names
 
 
 def load(name):
@@ -33,7 +43,7 @@ def load(name):
 
 
 def with_submodules(name):
-    module = None if name in STARTERS else load(name)
+    module = None if name in POWERFUL else load(name)
     if module is None:
         return
     yield name, module
@@ -63,12 +73,13 @@ def members(module):
 
 
 def main():
-    modules = {}
+    modules, few = {}, only(sys.argv[2])
     for entry in listed(sys.argv[1]):
         modules.update(with_submodules(entry))
     rows = [f'MEMBERS_OF("{name}")\n' for name in sorted(modules)]
-    rows += [f'PUBLIC("{row}")\n' for row in sorted(f"{name}.{member}" for name in modules for member in members(modules[name]))]
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
+    public = sorted(f"{name}.{member}" for name in modules for member in few.get(name) or members(modules[name]))
+    rows += [f'PUBLIC("{row}")\n' for row in public]
+    with open(sys.argv[3], "w", encoding="utf-8") as file:
         file.writelines(rows)
 
 

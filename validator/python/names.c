@@ -285,6 +285,12 @@ names_mixed(const struct names *names, PyObject *name)
 }
 
 bool
+names_bound(const struct names *names, PyObject *name)
+{
+	return PySet_Contains(names->bound, name) == 1;
+}
+
+bool
 names_missing(const struct names *names, PyObject *name)
 {
 	return !names->star && PySet_Contains(names->bound, name) == 0 && !interp_builtin(name);

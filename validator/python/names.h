@@ -32,5 +32,6 @@ PyObject *names_class(const struct names *, PyObject *name);
 /* Do only def statements bind it? */
 bool names_function(const struct names *, PyObject *name);
 bool names_mixed(const struct names *, PyObject *name);
+bool names_bound(const struct names *, PyObject *name);
 /* Used, bound nowhere, and not a built-in. */
 bool names_missing(const struct names *, PyObject *name);

@@ -63,13 +63,24 @@ static const char *const defines[] = {
 };
 
 /* Of a module. */
-static const char *const described[] = { "__name__", "__doc__", "__version__", "__all__" };
+static const char *const described[] = { "__name__", "__doc__", "__version__", "__all__",
+	"__file__" };
 
 /* Members with an underscore that named tuples have and code uses. */
 static const char *const named[] = { "_replace", "_asdict", "_fields", "_make", "_field_defaults" };
 
 static const char *const hidden[] = {
 #define HIDDEN(module) #module,
+#include "validator/rules.def"
+};
+
+static const char *const shown[] = {
+#define SHOWN(module, name) #module "." #name,
+#include "validator/rules.def"
+};
+
+static const char *const opens[] = {
+#define OPENS(name) #name,
 #include "validator/rules.def"
 };
 
@@ -147,6 +158,12 @@ forbid_import(struct check *check, PyObject *at, const char *module)
 	FOUND(check, RULE_forbidden_import, at, hint, "Import '%s' is not allowed", module);
 }
 
+static bool
+is_hidden(const char *name)
+{
+	return among(hidden, COUNT(hidden), name);
+}
+
 /* Of any module: what the table has, or, without a table, no private name and no hidden module. */
 static bool
 is_public(const struct check *check, const char *module, const char *name)
@@ -155,12 +172,12 @@ is_public(const struct check *check, const char *module, const char *name)
 
 	snprintf(dotted, sizeof dotted, "%s.%s", module, name);
 	if (rules_dunder(name))
-		return among(described, COUNT(described), name);
+		return among(described, COUNT(described), name) ||
+		       (!members_module(module) && among(harmless, COUNT(harmless), name));
 	if (members_module(module))
 		return members_public(dotted) ||
 		       (members_module(dotted) && policy_module(check->program->policy, dotted));
-	const char *bare = name + strspn(name, "_");
-	if (among(hidden, COUNT(hidden), bare) && !policy_module(check->program->policy, bare))
+	if (is_hidden(name + strspn(name, "_")) && !among(shown, COUNT(shown), dotted))
 		return false;
 	return name[0] != '_' || among(named, COUNT(named), name);
 }
@@ -213,6 +230,14 @@ on_import(struct check *check, const struct node *node)
 	}
 }
 
+/* In the box a star import of the standard library gives what the profile allows.  Of a library it
+ * gives no private names, and on_name() refuses modules. */
+static bool
+has_star(const struct check *check, const char *module)
+{
+	return members_module(module) || rules_may(check, POWER_compute);
+}
+
 /* One name of `from module import name`. */
 static void
 on_imported_name(struct check *check, const struct node *node, PyObject *alias, const char *module)
@@ -227,10 +252,10 @@ on_imported_name(struct check *check, const struct node *node, PyObject *alias, 
 	if (!policy_module(check->program->policy, dotted))
 		forbid_import(
 		    check, alias, policy_leads(check->program->policy, module) ? dotted : module);
-	else if (star && !rules_may(check, POWER_imports))
+	else if (star && !rules_may(check, POWER_imports) && !has_star(check, module))
 		FOUND(check, RULE_star_import, alias, NULL, "Star import from '%s' is not allowed",
 		    module);
-	else if (!allow_member(check, module, name, &hint))
+	else if (!star && !allow_member(check, module, name, &hint))
 		FOUND(check, RULE_module_attribute, alias, hint, "Import '%s' is not allowed",
 		    dotted);
 	else if (members_module(dotted))
@@ -265,6 +290,10 @@ rules_attribute(const struct check *check, const char *attr)
 {
 	if (among(leads, COUNT(leads), attr))
 		return rules_may(check, POWER_inspect);
+	if (among(opens, COUNT(opens), attr))
+		return rules_may(check, POWER_files) || rules_may(check, POWER_compute);
+	if (strcmp(attr, "__class__") == 0)
+		return true; /* protocols_attribute() looks at its use */
 	if (!rules_dunder(attr) || among(harmless, COUNT(harmless), attr))
 		return true;
 	return rules_may(check, POWER_reflect) &&
@@ -308,6 +337,36 @@ within_partial(const struct check *check, PyObject *value, const char *dotted)
 	return policy_module(policy, dotted) || policy_leads(policy, dotted);
 }
 
+/* An attribute that a pattern or getattr() names. */
+static bool
+allow_named(const struct check *check, const char *attr)
+{
+	bool formats = strcmp(attr, "format") == 0 || strcmp(attr, "format_map") == 0;
+
+	return rules_attribute(check, attr) &&
+	       (rules_may(check, POWER_compute) ||
+		   (!formats && strcmp(attr, "__class__") != 0 && !protocols_restricts(attr)));
+}
+
+/* object.__setattr__(self, "x", 1), as a frozen class needs it */
+static bool
+names_literally(const struct check *check, const struct node *node, const char *attr)
+{
+	PyObject *call = check->program->tree.nodes[node->parent].ast;
+	bool sets = strcmp(attr, "__setattr__") == 0;
+	size_t count = tree_length(call, ATTR_args), at = count - (sets ? 2 : 1);
+
+	if ((!sets && strcmp(attr, "__delattr__") != 0) || tree_kind(call) != NODE_Call ||
+	    tree_get(call, ATTR_func) != node->ast || at > 1 ||
+	    tree_length(call, ATTR_keywords) > 0)
+		return false;
+
+	PyObject *name = PyList_GET_ITEM(tree_get(call, ATTR_args), (Py_ssize_t)at);
+	const char *text = tree_kind(name) == NODE_Constant ? tree_text(name, ATTR_value) : NULL;
+
+	return text != NULL && allow_named(check, text);
+}
+
 static void
 on_attribute(struct check *check, const struct node *node)
 {
@@ -317,7 +376,7 @@ on_attribute(struct check *check, const struct node *node)
 
 	if (attr == NULL || value == NULL)
 		return;
-	if (!rules_attribute(check, attr)) {
+	if (!rules_attribute(check, attr) && !names_literally(check, node, attr)) {
 		FOUND_ATTR(check, RULE_dunder_attribute, node->ast, attr, NULL,
 		    "Attribute '%s' is not allowed", attr);
 		return;
@@ -333,16 +392,6 @@ on_attribute(struct check *check, const struct node *node)
 		    "'%s' is not allowed", dotted);
 	else
 		protocols_import(check, node, dotted);
-}
-
-/* An attribute that a pattern or getattr() names. */
-static bool
-allow_named(const struct check *check, const char *attr)
-{
-	bool formats = strcmp(attr, "format") == 0 || strcmp(attr, "format_map") == 0;
-
-	return rules_attribute(check, attr) &&
-	       (rules_may(check, POWER_compute) || (!formats && !protocols_restricts(attr)));
 }
 
 static void
@@ -477,6 +526,15 @@ on_module(struct check *check, const struct node *node, PyObject *id, const char
 	return true;
 }
 
+/* An earlier statement may have bound it, or a star import. */
+static void
+on_unbound(struct check *check, const struct node *node, const char *name)
+{
+	if (check->program->names.star && is_hidden(name) && !rules_may(check, POWER_imports))
+		FOUND(check, RULE_module_attribute, node->ast, NULL, "'%s' is not allowed", name);
+	protocols_unknown(check, node, name);
+}
+
 static void
 on_name(struct check *check, const struct node *node)
 {
@@ -492,8 +550,8 @@ on_name(struct check *check, const struct node *node)
 		return;
 	if (protocols_match_args(check, node, name))
 		return;
-	if (load && names_missing(&check->program->names, id))
-		protocols_unknown(check, node, name);
+	if (load && !names_bound(&check->program->names, id))
+		on_unbound(check, node, name);
 	protocols_name(check, node, name);
 	if (rules_dunder(name) && !rules_dunder_name(check, id, name))
 		FOUND(check, RULE_dunder_name, node->ast, NULL, "Name '%s' is not allowed", name);

@@ -22,12 +22,20 @@ IMPORTLIB = frozenset(("importlib", "importlib._bootstrap", "_frozen_importlib")
 
 
 PLAIN = int, float, str, bytes, tuple, frozenset  # a constant is public although __all__ lacks it
-DESCRIBED = "__doc__", "__all__", "__version__"
+DESCRIBED = "__doc__", "__version__", "__file__"
 MODULE = type(sys)
 PATHS = {"posixpath": "os.path"}  # its name in profiles
 STANDARD = sys.stdlib_module_names
 
 concealed = {}  # by the id of a view: the view and its module
+
+
+class Live(MODULE):
+    """A view of sys, whose streams are replaced while a program runs, by the program and by others."""
+
+    def __setattr__(self, attr, value):
+        getattr(self, attr)
+        setattr(sys, attr, value)
 
 
 def is_own(name, value):
@@ -128,18 +136,23 @@ class Guard:
         """The public members of a module, looked up when they are read first. A built-in module such as math has no others;
         with all members and no __getattr__ CPython reads its view as fast as the module itself."""
         name, own = module.__name__, vars(module)
-        view = MODULE(name, module.__doc__)
-        if name in sys.builtin_module_names and self.allows(name) and not self.lists(f"-{name}", "."):
+        view = (Live if module is sys else MODULE)(name, module.__doc__)
+        if name in sys.builtin_module_names and self.allows(name) and not self.lists(f"-{name}", ".") and not self.lists(f"={name}", "."):
             vars(view).update((attr, value) for attr, value in own.items() if attr[:1] != "_" and type(value) is not MODULE)
             return view
 
         def find(attr):
+            if attr == "__all__":
+                every = own.get(attr)
+                return [each for each in members() if each[:1] != "_" and (every is None or each in every)]
             value = getattr(module, attr, view)
             if value is view:
                 raise AttributeError(f"module '{name}' has no attribute '{attr}'", name=attr)
             if not self.is_public(module, attr, value):
                 raise AttributeError(f"'{name}.{attr}' is not allowed by {self.by()}", name=attr)
-            vars(view)[attr] = value = self.shown(value)
+            value = self.shown(value)
+            if module is not sys:
+                vars(view)[attr] = value
             return value
 
         def members():
@@ -158,6 +171,8 @@ class Guard:
             return sys.modules.get(inner) is value and (self.allows(inner) or self.lists(inner, "."))
         if not self.allows(PATHS.get(name, name)) or self.lists(f"-{name}.{attr}"):
             return False
+        if self.lists(f"={name}", "."):
+            return self.lists(f"={name}.{attr}")
         return is_own(name, value) if every is None else attr in every or isinstance(value, PLAIN)
 
     def lists(self, name, end="\n"):

@@ -184,6 +184,12 @@ static const struct withheld {
 #include "common/profile/members.def"
 };
 
+/* A module with such rows has no other members. */
+static const char *const only[] = {
+#define ONLY(module, name) "=" #module "." #name,
+#include "common/profile/members.def"
+};
+
 static void
 put_guard(FILE *to, const struct policy *policy, const char *by, const struct texts *modules)
 {
@@ -193,6 +199,8 @@ put_guard(FILE *to, const struct policy *policy, const char *by, const struct te
 	for (size_t i = 0; i < COUNT(withheld); i++)
 		if (!profile_has(&policy->set, withheld[i].power))
 			fprintf(to, "%s\n", withheld[i].line);
+	for (size_t i = 0; i < COUNT(only) && !profile_has(&policy->set, POWER_imports); i++)
+		fprintf(to, "%s\n", only[i]);
 }
 
 static int
