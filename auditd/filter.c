@@ -27,14 +27,25 @@ matches(const char *wanted, const char *got)
 	return wanted == NULL || *wanted == '\0' || (got != NULL && strcmp(wanted, got) == 0);
 }
 
+/* What has no namespace of its own is recorded under that of its credentials, and is in "default".
+ */
+static bool
+is_in(const char *wanted, const struct audit_event *event)
+{
+	const char *got = event->namespace;
+
+	if (got != NULL && event->space != NULL && strcmp(got, event->space) == 0)
+		got = NULL;
+	return matches(wanted, event->namespace) || namespace_equal(wanted, got);
+}
+
 static bool
 is_wanted(const struct filter *f, const struct audit_event *event)
 {
 	struct owner owner;
 
 	return owner_set(&owner, event->principal, event->space) && owner_equal(&owner, f->owner) &&
-	       matches(f->namespace, event->namespace) &&
-	       matches(f->execution_id, event->execution_id) &&
+	       is_in(f->namespace, event) && matches(f->execution_id, event->execution_id) &&
 	       matches(f->session_id, event->session_id) &&
 	       (f->event < 0 || f->event == event->event);
 }

@@ -33,3 +33,12 @@ owner_key(const struct owner *owner, char key[OWNER_KEY])
 
 	return (size_t)(end - key);
 }
+
+bool
+namespace_equal(const char *a, const char *b)
+{
+	static const char fallback[] = "default";
+
+	return strcmp(a == NULL || *a == '\0' ? fallback : a,
+		   b == NULL || *b == '\0' ? fallback : b) == 0;
+}

@@ -26,6 +26,8 @@ struct owner {
 bool owner_set(struct owner *, const char *principal, const char *namespace);
 /* Only equal owners may use each other's objects. */
 bool owner_equal(const struct owner *, const struct owner *);
+/* For the namespaces that a principal divides its own objects into; NULL and "" are "default". */
+bool namespace_equal(const char *, const char *);
 /* The bytes that identify an owner in a hash: both texts, each with its zero byte. Returns their
  * number. Ids and directories that outlive a process are made from them, so they never change. */
 size_t owner_key(const struct owner *, char key[OWNER_KEY]);

@@ -36,6 +36,9 @@ void session_end_all(void);
 /* The caller's session of that id, or of the name in "name:NAME".  invalid_argument, not_found,
  * session_expired. */
 struct session *session_find(const struct call *, const char *id, struct err *);
+/* The same session, or NULL with not_found: it is not of that namespace.  tenant NULL: of any;
+ * session NULL: *e is there already. */
+struct session *session_for(const char *tenant, struct session *, struct err *);
 /* The session of a caller that names none.  If there is none yet, makes it and sets *made; made
  * NULL: not_found. */
 struct session *session_main(const struct call *, bool *made, struct err *);

@@ -57,6 +57,16 @@ session_find(const struct call *call, const char *id, struct err *e)
 }
 
 struct session *
+session_for(const char *tenant, struct session *session, struct err *e)
+{
+	if (session == NULL || tenant == NULL || namespace_equal(tenant, session->namespace))
+		return session;
+	err_set(e, ERR_not_found, "session_id: you have no session %.64s in namespace %.64s",
+	    session->id, tenant);
+	return NULL;
+}
+
+struct session *
 session_main(const struct call *call, bool *made, struct err *e)
 {
 	const struct session_wish wish = {

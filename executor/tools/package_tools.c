@@ -8,8 +8,10 @@
 #include "executor/tools/package_tools.h"
 
 #include "executor/files/files.h"
+#include "executor/options.h"
 #include "executor/packages/install.h"
 #include "executor/packages/requirements.h"
+#include "executor/run/own_limits.h"
 #include "executor/run/stream.h"
 #include "executor/runtime.h"
 #include "executor/session/session.h"
@@ -185,11 +187,27 @@ check(const struct install_package *ask, unsigned language, struct err *e)
 	return 0;
 }
 
+/* A namespace has no default session, so that it shares none with another. */
+static struct session *
+session_wanted(
+    const struct call *call, const struct install_package *ask, bool *made, struct err *e)
+{
+	const struct session_wish wish = {
+		.ttl_s = options.session_ttl,
+		.limits = *own_limits_of(&call->owner),
+		.namespace = ask->tenant,
+	};
+
+	if (ask->session_id != NULL || namespace_equal(ask->tenant, NULL))
+		return session_for(ask->tenant, session_of(call, ask->session_id, made, e), e);
+	return session_new(call, &wish, e);
+}
+
 static int
-enter(struct installing *in, const char *session_id, struct err *e)
+enter(struct installing *in, const struct install_package *ask, struct err *e)
 {
 	bool made = false;
-	struct session *session = session_of(in->call, session_id, &made, e);
+	struct session *session = session_wanted(in->call, ask, &made, e);
 
 	if (session == NULL)
 		return -1;
@@ -227,7 +245,7 @@ package_tools_on_install_package(struct call *call, void *request, struct err *e
 		.from_workspace = ask->from_workspace,
 		.began_us = loop_now_us(),
 	};
-	if (enter(in, ask->session_id, e) < 0) {
+	if (enter(in, ask, e) < 0) {
 		free(in);
 		return -1;
 	}

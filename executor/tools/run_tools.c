@@ -10,8 +10,11 @@ run_tools_on_execute_code(struct call *call, void *request, struct err *e)
 	struct execute_code *ask = request;
 	struct session *session = NULL;
 
-	if (ask->session_id != NULL && (session = session_find(call, ask->session_id, e)) == NULL)
-		return -1;
+	if (ask->session_id != NULL) {
+		session = session_for(ask->tenant, session_find(call, ask->session_id, e), e);
+		if (session == NULL)
+			return -1;
+	}
 	return run_begin(call, ask, session, false, e);
 }
 

@@ -19,16 +19,33 @@
 #include <string.h>
 
 static char *
-expires_at(const struct session *session)
+text_of(int64_t ms_from_now)
 {
-	bool used = session->uses != NULL;
-	int64_t left_ms = used ? (int64_t)session->ttl_ms : session->expires_ms - loop_now_ms();
 	struct timespec at = timestamp_now();
 	char text[TIMESTAMP_TEXT];
 
-	at.tv_sec += (time_t)(left_ms / 1000);
+	at.tv_sec += (time_t)(ms_from_now / 1000);
 	timestamp_text(at, 0, text);
 	return strdup(text);
+}
+
+static int64_t
+left_ms(const struct session *session)
+{
+	return session->uses != NULL ? (int64_t)session->ttl_ms
+	                             : session->expires_ms - loop_now_ms();
+}
+
+static char *
+expires_at(const struct session *session)
+{
+	return text_of(left_ms(session));
+}
+
+static char *
+used_at(const struct session *session)
+{
+	return text_of(left_ms(session) - (int64_t)session->ttl_ms);
 }
 
 static bool
@@ -44,8 +61,7 @@ int
 session_tools_report(const struct call *call, const char *namespace, void *list, struct err *e)
 {
 	for (const struct session *s = session_first(); s != NULL; s = s->next) {
-		bool wanted = namespace == NULL ||
-		              (s->namespace != NULL && strcmp(s->namespace, namespace) == 0);
+		bool wanted = namespace == NULL || namespace_equal(s->namespace, namespace);
 
 		if (!wanted || !session_is_of(s, call))
 			continue;
@@ -59,6 +75,8 @@ session_tools_report(const struct call *call, const char *namespace, void *list,
 			.language = strdup(runtime_name(s->language, s->typed)),
 			.busy = is_busy(s),
 			.expires_at = expires_at(s),
+			.used_at = used_at(s),
+			.namespace = s->namespace != NULL ? strdup(s->namespace) : NULL,
 		};
 	}
 	return 0;
@@ -285,9 +303,9 @@ new_ending(struct call *call, const char *status, const char *id, struct err *e)
 
 /* A session that has already ended satisfies the caller's request. */
 static int
-end_for(struct call *call, const char *id, const char *status, struct err *e)
+end_for(struct call *call, const char *id, const char *tenant, const char *status, struct err *e)
 {
-	struct session *session = session_of(call, id, NULL, e);
+	struct session *session = session_for(tenant, session_of(call, id, NULL, e), e);
 
 	if (session == NULL && (id == NULL || e->code != ERR_session_expired))
 		return -1;
@@ -311,7 +329,7 @@ session_tools_on_terminate_session(struct call *call, void *request, struct err 
 {
 	const struct terminate_session *ask = request;
 
-	return end_for(call, ask->session_id, "terminated", e);
+	return end_for(call, ask->session_id, ask->tenant, "terminated", e);
 }
 
 int
@@ -319,7 +337,7 @@ session_tools_on_sandbox_close_session(struct call *call, void *request, struct 
 {
 	const struct sandbox_close_session *ask = request;
 
-	return end_for(call, ask->session_id, "closed", e);
+	return end_for(call, ask->session_id, NULL, "closed", e);
 }
 
 /* ---- bridge_data ---- */

@@ -161,7 +161,7 @@ read_arguments(struct compat_call *call, const json_t *arguments)
 		if (is_row_of(call, row->system, row->tool))
 			json_object_set_new(
 			    call->ours, row->ours, json_loads(row->value, JSON_DECODE_ANY, NULL));
-	call->here = call->here || call->offer->ours == MSG_none || lacks_needed(call);
+	call->here = call->offer->ours == MSG_none || lacks_needed(call);
 }
 
 /* ---- results ---- */

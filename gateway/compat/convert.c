@@ -135,12 +135,6 @@ CONVERT(members)
 	return NULL;
 }
 
-CONVERT(checked_language)
-{
-	call->here = !json_is_string(value) || strcmp(json_string_value(value), "python") != 0;
-	return convert_same(call, value, whole);
-}
-
 CONVERT(session)
 {
 	const char *id = json_string_value(value);
@@ -391,29 +385,6 @@ CONVERT(one)
 }
 
 /* ---- of checks of code ---- */
-
-static size_t
-count_of(const char *text, const char *set)
-{
-	size_t n = 0;
-
-	for (const char *at = text + strcspn(text, set); *at != '\0';
-	     at += 1 + strcspn(at + 1, set))
-		n++;
-	return n;
-}
-
-CONVERT(brackets)
-{
-	const char *code = text_at(call->asked, "code");
-	size_t opens = count_of(code, "([{"), closes = count_of(code, ")]}");
-
-	if (!is_at(call->asked, "language", "node") || opens == closes)
-		return convert_same(call, value, whole);
-	return json_pack("[{s:i, s:i, s:o, s:s}]", "line", 0, "col", 0, "message",
-	    json_sprintf("Bracket mismatch: %zu opening vs %zu closing", opens, closes), "severity",
-	    "warning");
-}
 
 CONVERT(messages)
 {

@@ -14,12 +14,11 @@ call_convert convert_whole; /* a number, rounded */
 call_convert convert_now;   /* the time */
 
 /* ---- of arguments ---- */
-call_convert convert_given_positive;   /* a number over 0; the fallback is only shown */
-call_convert convert_not_default;      /* a text other than "default" */
-call_convert convert_members;          /* an object: named values of bridge_data */
-call_convert convert_checked_language; /* other languages than Python are answered here */
-call_convert convert_session;          /* an id, or a name that the client chose */
-call_convert convert_session_or_new;   /* the same; null: a new name */
+call_convert convert_given_positive; /* a number over 0; the fallback is only shown */
+call_convert convert_not_default;    /* a text other than "default" */
+call_convert convert_members;        /* an object: named values of bridge_data */
+call_convert convert_session;        /* an id, or a name that the client chose */
+call_convert convert_session_or_new; /* the same; null: a new name */
 
 /* ---- of runs ---- */
 call_convert convert_validation;     /* of a syntax error: metadata.validation */
@@ -45,7 +44,6 @@ call_convert convert_no_value; /* false, if there is a value */
 call_convert convert_one;      /* 1, if there is a value */
 
 /* ---- of checks of code ---- */
-call_convert convert_brackets; /* issues of JavaScript, found here */
 call_convert convert_messages; /* the message of each item */
 call_convert convert_verdict;
 call_convert convert_fixed_code;

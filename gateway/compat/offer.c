@@ -89,7 +89,7 @@ input_schema(const struct rows_offer *offer)
 	json_t *properties = json_object(), *required = json_array();
 
 	for (const struct rows_take *row = rows_takes; row->tool != NULL; row++) {
-		if (!is_of(row, offer))
+		if (!is_of(row, offer) || row->doc == NULL)
 			continue;
 		json_object_set_new(properties, row->name, schema_of(row));
 		if (row->fallback == rows_needed)

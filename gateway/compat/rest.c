@@ -314,6 +314,12 @@ add_limit(const struct http_request *r, json_t *arguments)
 	       (text == NULL || text[strspn(text, "0123456789")] == '\0');
 }
 
+static bool
+is_tool(const struct rest_route *route)
+{
+	return strchr(route->call, '/') == NULL;
+}
+
 /* NULL, or what is wrong. */
 static const char *
 add_arguments(const struct http_request *r, json_t *arguments)
@@ -324,7 +330,8 @@ add_arguments(const struct http_request *r, json_t *arguments)
 	if (!add_segment(r, arguments))
 		return "the path is not UTF-8";
 	if ((route->from & TENANT) != 0 &&
-	    !add_text(arguments, "namespace", tenant, strlen(tenant)))
+	    (!add_text(arguments, "namespace", tenant, strlen(tenant)) ||
+		(is_tool(route) && !add_text(arguments, "tenant", tenant, strlen(tenant)))))
 		return "X-Tenant-Id is not UTF-8";
 	if ((route->from & LIMIT) != 0 && !add_limit(r, arguments))
 		return "limit must be a number from 1 to 500";
@@ -337,7 +344,7 @@ message_of(const struct rest_route *route, json_t *arguments)
 {
 	json_t *meta =
 	    json_pack("{s:s, s:{}}", META_VERSION, revision_modern()->version, META_CAPABILITIES);
-	bool tool = strchr(route->call, '/') == NULL;
+	bool tool = is_tool(route);
 	json_t *params =
 	    tool ? json_pack("{s:s, s:o}", "name", route->call, "arguments", arguments) : arguments;
 

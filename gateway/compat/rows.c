@@ -24,6 +24,8 @@ const struct rows_offer rows_offers[] = {
 const struct rows_take rows_takes[] = {
 #define TAKE(system, tool, name, type, fallback, ours, how, doc) \
 	{ ROWS_##system, #tool, #name, type, fallback, ours, convert_##how, doc },
+#define REST(system, tool, name, ours) \
+	{ ROWS_##system, #tool, #name, "string", NULL, ours, convert_same, NULL },
 #include "common/table/compat.def"
 	{ 0 },
 };

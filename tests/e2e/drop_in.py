@@ -97,4 +97,14 @@ def test_without_a_vault_programs_run_and_say_so(bin):
         assert ran["stdout"] == "1\n" and "none is set" in ran["metadata"]["secrets"], ran
 
 
+def test_each_language_is_really_checked(bin):
+    """Where sandboxmcp counts brackets, or calls anything valid."""
+    with Cluster(bin) as cluster:
+        client = client_of(cluster, "sandboxmcp")
+        for language, good, bad in (("python", "x = 1", "x ="), ("node", "const x = 1", "const x = ;"), ("shell", "echo a", "if true; then"), ("shell", "echo a", 'echo "a')):
+            assert ask(client, "validate_code", code=good, language=language)["verdict"] == "pass"
+            found = ask(client, "validate_code", code=bad, language=language)
+            assert not found["valid"] and found["verdict"] == "reject" and found["issues"][0]["line"] >= 1, found
+
+
 cases.run(sys.modules[__name__], sys.argv[1])

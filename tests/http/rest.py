@@ -86,6 +86,24 @@ def test_sessions(world):
     assert stats["queue"]["total_processed"] >= 0 and isinstance(stats["sessions"], int), stats
 
 
+def test_tenants_have_sessions_of_their_own(world):
+    made = world.good("POST", "/sessions", {}, X_Tenant_Id="acme")
+    assert made["namespace"] == "acme", made
+    world.good("POST", "/execute", {"code": "s = 'secret of acme'", "session_id": made["id"]}, X_Tenant_Id="acme")
+    for other in {"X_Tenant_Id": "other"}, {"X_Tenant_Id": "default"}, {}:
+        assert made["id"] not in str(world.good("GET", "/sessions", **other))
+        stolen = world.bad(404, "no session", "POST", "/execute", {"code": "print(s)", "session_id": made["id"]}, **other)
+        assert "secret of acme" not in str(stolen.json)
+        world.bad(404, "no session", "DELETE", "/sessions/" + made["id"], **other)
+        world.bad(404, "no session", "POST", "/install", {"packages": ["six"], "language": "python", "session_id": made["id"]}, **other)
+        assert made["id"] not in str(world.good("GET", "/audit", **other))
+    listed = world.good("GET", "/sessions", X_Tenant_Id="acme")["sessions"]
+    assert [(one["id"], one["namespace"]) for one in listed] == [(made["id"], "acme")], listed
+    assert world.good("POST", "/execute", {"code": "print(s)", "session_id": made["id"]}, X_Tenant_Id="acme")["stdout"] == "secret of acme\n"
+    assert "tenant" not in str(world.good("GET", "/stats"))
+    world.good("DELETE", "/sessions/" + made["id"], route="/sessions/{session_id}", X_Tenant_Id="acme")
+
+
 def test_vault(world):
     assert world.good("POST", "/vault", {"key": "API_KEY", "value": "s3cret-value"}) == {"added": "API_KEY"}
     assert world.good("POST", "/vault", {"key": "OTHER", "value": "other-value"}, X_Tenant_Id="t1") == {"added": "OTHER"}
