@@ -214,6 +214,9 @@ is_class(const struct check *check, PyObject *ast)
 	const char *name = id != NULL ? tree_string(id) : NULL;
 	char dotted[RULES_DOTTED];
 
+	/* list[int] forwards attributes, and so do instances of its class. */
+	if (tree_kind(ast) == NODE_Subscript)
+		return is_class(check, tree_get(ast, ATTR_value));
 	if (name == NULL)
 		return rules_module_of(check, ast, dotted);
 	return names_class(&check->program->names, id) != NULL ||
@@ -226,12 +229,12 @@ static bool
 may_make_class(PyObject *call)
 {
 	size_t count = tree_length(call, ATTR_args);
-	PyObject *bases = item(call, ATTR_args, 1), *space = item(call, ATTR_args, 2);
+	PyObject *bases = item(call, ATTR_args, 1);
 
 	for (size_t n = 0; n < count; n++)
 		if (tree_kind(item(call, ATTR_args, n)) == NODE_Starred)
 			return true;
-	return count == 3 && tree_kind(bases) != NODE_Constant && tree_kind(space) != NODE_Constant;
+	return count == 3 && tree_kind(bases) != NODE_Constant;
 }
 
 /* Is what is called something that the program computed, and no function or class that it names? */
@@ -248,14 +251,17 @@ is_computed(const struct check *check, PyObject *func)
 				 names_class(names, id) == NULL && !names_function(names, id));
 }
 
+/* Known are a class that the program names, a built-in one, a member of a module, and Generic[T].
+ */
 static bool
 has_computed_base(const struct check *check, PyObject *class)
 {
 	for (size_t n = 0; n < tree_length(class, ATTR_bases); n++) {
 		PyObject *base = item(class, ATTR_bases, n);
 
-		if (tree_kind(base) == NODE_Call ||
-		    (tree_kind(base) == NODE_Name && is_computed(check, base)))
+		if (tree_kind(base) == NODE_Subscript)
+			base = tree_get(base, ATTR_value);
+		if (base == NULL || is_computed(check, base))
 			return true;
 	}
 	return false;
@@ -357,7 +363,6 @@ void
 protocols_attribute(struct check *check, const struct node *node, const char *attr)
 {
 	PyObject *value = tree_get(node->ast, ATTR_value);
-	char dotted[RULES_DOTTED];
 
 	if (rules_may(check, POWER_compute))
 		return;
@@ -365,7 +370,7 @@ protocols_attribute(struct check *check, const struct node *node, const char *at
 		FOUND(check, RULE_type_use, node->ast, NULL,
 		    "'__class__' is not allowed in this use");
 	if ((strcmp(attr, "format") == 0 || strcmp(attr, "format_map") == 0) &&
-	    !is_literal(check, value) && !rules_module_of(check, value, dotted))
+	    !is_literal(check, value))
 		FOUND(check, RULE_computed_format, node->ast, NULL,
 		    "'%s' is only allowed of literal text", attr);
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """imports.py - refuses, while a program runs, what its profile does not allow and a check of the source cannot find:
 imports of a computed name, in text that is executed, through importlib; other than public members of the standard
-library's modules, for which an import statement gives a view; code in the names of a dataclass's fields.
+library's modules, for which an import statement gives a view; attributes whose names a program gives to dataclasses,
+enum, contextlib and functools.
 
 This is a courtesy and not a security boundary: the guard is in the program's own process, and a program can bypass it
 (sys.modules, the real builtins behind print.__self__, a function of a library that imports a given name). The box
@@ -44,31 +45,66 @@ def is_own(name, value):
     return owner[:1] == "_" or owner.partition(".")[0] == name.partition(".")[0]
 
 
-def guard_fields(dataclasses):
-    """dataclass() executes a text made of its fields' names, so each must be an identifier from the start to the end."""
-    process, field = dataclasses._process_class, dataclasses.Field
+def check_name(name):
+    """Of an attribute that a library reads or writes for a program."""
+    if type(name) is not str or not name.isidentifier():
+        raise TypeError("the name of a field must be an identifier")
+    if name[:2] == "__" == name[-2:] or name == "mro":
+        raise TypeError(f"{name!r} is not allowed as the name of a field")
 
-    def check(name):
-        if type(name) is not str or not name.isidentifier():
-            raise TypeError("the name of a field must be an identifier")
 
-    def set_attribute(self, attr, value):
-        if attr == "name" and value is not None:
-            check(value)
-        object.__setattr__(self, attr, value)
+def guard_name(cls, attr, get, put, guard):
+    """A property in place of an attribute: object.__setattr__() cannot go around it."""
+
+    def replace(self, value):
+        if value is not None and guard.rules:
+            check_name(value)
+        put(self, value)
+
+    setattr(cls, attr, property(get, replace))
+
+
+# dataclass() executes a text made of its fields' names; replace(), asdict() and astuple() read the attributes of these names.
+def guard_dataclasses(dataclasses, guard):
+    process, fields, field = dataclasses._process_class, dataclasses.fields, dataclasses.Field
 
     def refuse(cls, **_):
         raise TypeError("a subclass of Field is not allowed")
 
+    def checked(every):
+        if guard.rules and any(type(each) is not field for each in every):
+            raise TypeError("the fields must be those of a dataclass")
+        return every
+
     def process_class(cls, *args, **kwargs):
         for base in type.mro(cls)[1:]:
-            fields = getattr(base, "__dataclass_fields__", {})
-            if type(fields) is not dict or any(type(each) is not field for each in fields.values()):
+            every = getattr(base, "__dataclass_fields__", {})
+            if type(every) is not dict:
                 raise TypeError("the fields of a base must be those of a dataclass")
+            checked(every.values())
         return process(cls, *args, **kwargs)
 
-    field.__setattr__, field.__init_subclass__ = set_attribute, classmethod(refuse)
-    dataclasses._process_class = process_class
+    def replace(obj, /, **changes):
+        if not dataclasses._is_dataclass_instance(obj):
+            raise TypeError("replace() should be called on dataclass instances")
+        for each in checked(tuple(obj.__dataclass_fields__.values())):
+            kind, given = each._field_type, each.name in changes
+            if kind is dataclasses._FIELD_CLASSVAR:
+                continue
+            if not each.init and given:
+                raise ValueError(f"field {each.name} is declared with init=False, it cannot be specified with replace()")
+            if not each.init or given:
+                continue
+            if kind is dataclasses._FIELD_INITVAR and each.default is dataclasses.MISSING:
+                raise ValueError(f"InitVar {each.name!r} must be specified with replace()")
+            changes[each.name] = getattr(obj, each.name)
+        return obj.__class__(**changes)
+
+    guard_name(field, "name", field.name.__get__, field.name.__set__, guard)
+    field.__init_subclass__ = classmethod(refuse)
+    dataclasses._process_class, dataclasses.replace = process_class, replace
+    dataclasses.fields = lambda class_or_instance: checked(fields(class_or_instance))
+    show_views(dataclasses, guard.shown)
 
 
 def show_views(dataclasses, shown):
@@ -82,6 +118,71 @@ def show_views(dataclasses, shown):
     dataclasses._is_type = check
 
 
+def guard_enum(enum, guard):
+    """Enum("Name", names) sets attributes of these names."""
+    real = enum.EnumType._create_
+
+    def create(cls, class_name, names, **how):
+        if isinstance(names, str):
+            names = names.replace(",", " ").split()
+        names = [name if isinstance(name, str) else tuple(name) for name in (names.items() if hasattr(names, "items") else names)]
+        for name in names if guard.rules else ():
+            check_name(name if isinstance(name, str) else name[0])
+        if how.get("module") is None:
+            how["module"] = sys._getframe(2).f_globals.get("__name__")
+        return real(cls, class_name, names, **how)
+
+    enum.EnumType._create_ = create
+
+
+def guard_streams(contextlib, guard):
+    """redirect_stdout() reads and writes the attribute of sys that its own attribute names."""
+
+    def stream(self):
+        name = self._stream
+        if guard.rules and (type(name) is not str or name not in ("stdout", "stderr")):
+            raise TypeError("only stdout and stderr can be redirected")
+        return name
+
+    def enter(self):
+        name = stream(self)
+        self._old_targets.append(getattr(sys, name))
+        setattr(sys, name, self._new_target)
+        return self._new_target
+
+    contextlib._RedirectStream.__enter__ = enter
+    contextlib._RedirectStream.__exit__ = lambda self, *_: setattr(sys, stream(self), self._old_targets.pop())
+
+
+def guard_functools(functools, guard):
+    """A cached property writes the attribute that its own attribute names."""
+    guard_name(functools.cached_property, "attrname", lambda self: vars(self).get("attrname"),
+               lambda self, value: vars(self).update(attrname=value), guard)
+
+
+GUARDS = {"contextlib": guard_streams, "dataclasses": guard_dataclasses, "enum": guard_enum, "functools": guard_functools}
+FORWARDS = type(list[int])  # an instance has the attributes of any object
+
+
+def build_class(function, name, *bases, **how):
+    if any(isinstance(base, type) and issubclass(base, FORWARDS) for base in bases):
+        raise TypeError(f"'{name}' cannot inherit from {FORWARDS.__name__}")
+    return builtins.__build_class__(function, name, *bases, **how)
+
+
+def show_help(*objects):
+    """Text given to help() imports the module of that name."""
+    if any(isinstance(each, str) for each in objects) or not objects:
+        raise TypeError("help() of a text is not allowed; give it the object")
+    for each in objects:
+        builtins.help(each)
+
+
+# Printers of the interpreter's start, which read files of any name, are missing.
+BUILTINS = {"__build_class__": build_class, "help": show_help}
+PRINTERS = "copyright", "credits", "license"
+
+
 class Guard:
     """One for the life of a process: what a statement defined keeps its builtins in later statements."""
 
@@ -90,7 +191,7 @@ class Guard:
         self.view = type(sys)("builtins")
         vars(self.view).update(vars(builtins), __import__=self.load)
         self.get = machinery._gcd_import
-        self.fields = False  # are those of dataclasses guarded?
+        self.unguarded = dict(GUARDS)
         self.rules, self.views = False, {}  # by the id of a module
 
     def hold(self, scope, payload):
@@ -103,7 +204,16 @@ class Guard:
         self.rules = b"\n-" in payload  # the profile keeps members of modules from programs
         if self.rules:
             self.conceal(scope)
+        self.offer_builtins()
         scope["__builtins__"] = self.view
+
+    def offer_builtins(self):
+        for name in (*BUILTINS, *PRINTERS):
+            vars(self.view).pop(name, None)
+            if self.rules and name in BUILTINS:
+                vars(self.view)[name] = BUILTINS[name]
+            elif not self.rules and hasattr(builtins, name):
+                vars(self.view)[name] = getattr(builtins, name)
 
     def release(self, scope):
         self.payload, self.rules = None, False
@@ -213,10 +323,8 @@ class Guard:
         module = builtins.__import__(name, globals, locals, fromlist, level)
         if not self.rules or in_c:
             return module
-        if name == "dataclasses" and not self.fields:
-            guard_fields(module)
-            show_views(module, self.shown)
-            self.fields = True
+        for each in [each for each in self.unguarded if each in sys.modules]:
+            self.unguarded.pop(each)(sys.modules[each], self)
         return self.shown(module)
 
     def get_for(self, name, package=None, level=0):
