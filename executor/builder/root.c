@@ -41,6 +41,7 @@ EMBED(guest_check_shell,    "check/shell.js")
 EMBED(guest_check_text,     "check/text.js")
 EMBED(guest_node_as_file,   "node/as_file.js")
 EMBED(guest_node_driver,    "node/driver.js")
+EMBED(guest_node_guard,     "node/guard.js")
 EMBED(guest_node_interfaces,"node/interfaces.js")
 EMBED(guest_node_rewrite,   "node/rewrite.js")
 EMBED(guest_node_typed,     "node/typed.js")
@@ -138,6 +139,7 @@ static const struct {
 	{ "cloister/check/text.js", guest_check_text, guest_check_text_end },
 	{ "cloister/node/as_file.js", guest_node_as_file, guest_node_as_file_end },
 	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },
+	{ "cloister/node/guard.js", guest_node_guard, guest_node_guard_end },
 	{ "cloister/node/interfaces.js", guest_node_interfaces, guest_node_interfaces_end },
 	{ "cloister/node/rewrite.js", guest_node_rewrite, guest_node_rewrite_end },
 	{ "cloister/node/typed.js", guest_node_typed, guest_node_typed_end },

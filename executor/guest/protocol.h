@@ -22,8 +22,9 @@ enum guest_frame {
 	GUEST_STATEMENT = 'S', /* UTF-8; run it, then send DONE */
 	GUEST_PROFILE = 'P',   /* for the next CODE or STATEMENT: what allows no other modules (a
 	                          phrase), then names of modules, then "-module.name" of members
-	                          that may not be used, each followed by a line feed;
-	                          absent: all modules may be imported */
+	                          that may not be used and "=module.name" of members of
+	                          a module that has no others, each followed by a line
+	                          feed; Node reads the phrase.  Absent: all modules may be imported */
 	GUEST_FILES = 'F', /* empty: for the next CODE or STATEMENT the workspace may contain files,
 	                      and therefore modules; to forks of a zygote */
 	GUEST_PACKAGES = 'K', /* empty: packages were mounted since the last CODE or STATEMENT;

@@ -60,25 +60,50 @@ REFUSED = [
     "require('fs')", "require(`child_${'process'}`)", "require('node:' + 'vm')", "import('fs')", "import x from 'module'",
     "export * from 'fs'", "export { readFileSync as x } from 'fs'", "const r = require; r('fs')", "(require)['main']", "require.main",
     "[require][0]('fs')", "({ require }).require('fs')", "import_module('fs')", "module.require('fs')", "import(name)", "require('./x')",
-    "process.exit()", "const { exit } = process", "let p = [process]", "typeof process.binding", "globalThis.process",
+    "arguments[1]('fs')", "this[x]", "class A { [this.process] }", "const f = () => arguments", "process.exit()", "const { exit } = process", "let p = [process]", "typeof process.binding", "globalThis.process",
     "global['pro' + 'cess']", "this.process", "const { process: p } = this", "(function () { return this })().process",
-    "(() => this)()", "({ f() { return this } }).f", "this[x]", "'use strict'; this.process",
+    "(() => this)()", "({ f() { return this } }).f", "'use strict'; this.process",
     "eval('1')", "(0, eval)('1')", "const e = eval", "new Function('return 1')", "Function.call(null, '1')", "new WebAssembly.Module(b)",
     "(() => {}).constructor('return 1')()", "(() => {})['constructor']", "(() => {})['con' + 'structor']", "(() => {})[`constructor`]",
     "(() => {})[`con${'struct'}or`]", "const { constructor: F } = () => {}", "const { ['constructor']: F } = () => {}",
-    "const { ['con' + s]: F } = () => {}", "(({ constructor: c }) => c)(() => {})", "[].map.constructor", "''['\\x63onstructor']",
-    "(async () => {}).\\u0063onstructor", "k = 'constructor'; f[k]", "for (const k in o) f[k]", "function g(k) { return f[k] }",
-    "let i = 0; i = 'constructor'; f[i]", "let i = 0; [i] = ['constructor']; f[i]", "let i = 0; for (i of names) f[i]",
-    "let i = 0; i += 'constructor'; f[i]", "let i = 0; i ||= 'constructor'; f[i]", "let i = 0; try { throw 'constructor' } catch (i) { f[i] }",
-    "let i = 0; ({ i } = { i: 'constructor' }); f[i]", "var i = 1; function h(i) { return f[i] }", "f[a ? 'constructor' : 0]",
+    "(({ constructor: c }) => c)(() => {})", "[].map.constructor", "''['\\x63onstructor']",
+    "(async () => {}).\\u0063onstructor", 
     "Reflect.get(f, 'constructor')", "Object.getPrototypeOf(f)", "Object.getOwnPropertyDescriptors(p)", "const { getPrototypeOf } = Object",
     "f.__proto__", "f['__pro' + 'to__']", "f.__lookupGetter__('x')", "arguments.callee.caller", "Error.prepareStackTrace = f",
     "with (f) constructor", "var process; process.exit()", "console._stdout", "fetch('http://a')", "require('crypto').setEngine('/x')",
-    "class A { [this.process] }", "class A extends eval {}", "x = { get: eval }", "`${process}`", "label: process", "f(...process)",
+    "class A extends eval {}", "x = { get: eval }", "`${process}`", "label: process", "f(...process)",
     "function f(a = process) { var process }", "constructor.constructor('1')", "toString.constructor",
 ]
 
+# Programs that pass and are stopped when they run.
+COMPUTED = [
+    "let k = 'construc'; k += 'tor'; [][k][k]('return process')()", "for (const k of ['constructor']) (() => {})[k]('1')",
+    "const s = 'structor', { ['con' + s]: F } = () => {}; F('1')", "const g = k => f => f[k]; new (g(String('constructor'))(async () => {}))('1')",
+    "const k = 'constructor'; (function* () {})[k]('1')", "const k = 'constructor'; (async function* () {})[k]('1')",
+    "const k = 'constructor'; class A {}; A[k]('1')", "const k = 'constructor'; [][k][k][k]('1')", "const k = 'prepareStackTrace'; Error[k] = (e, s) => s",
+    "const k = 'setEngine'; require('crypto')[k]('/x')",
+]
+
+GUARDED = r"""
+const guard = require(process.argv[1] + '/node/guard.js'), vm = require('vm');
+const out = JSON.parse(require('fs').readFileSync(0)).map(code => {
+	guard.hold('profile strict');
+	try {
+		vm.compileFunction(code, ['require'])(require);
+		return 'no error';
+	} catch (error) {
+		return error.message;
+	} finally {
+		guard.release();
+	}
+});
+const free = [() => {}, async () => {}].map(f => new f.constructor('return 1')) && require('crypto').setEngine.name + (Error.prepareStackTrace?.name ?? '');
+console.log(JSON.stringify([...out, free]));
+"""
+
 ALLOWED = [
+    "const w = {}; for (const x of 'a b a'.split(' ')) w[x] = (w[x] || 0) + 1", "const m = {}; const f = n => m[n] ?? (m[n] = n < 2 ? n : f(n - 1) + f(n - 2))",
+    "const a = [[1], [2]]; a.map((r, j) => r.map((_, i) => a[j][i]))", "function f() { return arguments.length + arguments[0] }",
     "const { inspect } = require('util'); console.log(inspect({ a: 1 }))", "import { join } from 'node:path'; join('a', 'b')",
     "for (let i = 0; i < 3; i++) console.log([1, 2, 3][i])", "const a = [3, 1]; for (let i = a.length - 1; i >= 0; i--) a[i] *= 2",
     "let a = [1, 2]; let i = 0, j = 1; [a[i], a[j]] = [a[j], a[i]]", "class P { constructor(x) { this.x = x } get() { return this.x } }\nnew P(1).get()",
@@ -98,6 +123,8 @@ SHELL_REFUSED = [
     "sort -o x y", "$(curl a)", "echo `curl a`", "cat <(curl a)", "f() { curl a; }", "if curl a; then :; fi", "a=$(curl a)", "echo \"${x:-$(curl a)}\"",
     "cat <<E\n$(curl a)\nE", "coproc curl a", "time curl a", "! curl a", "[[ $(curl a) ]]", "echo $((1 + $(curl a)))", "for x in $(curl a); do :; done",
     "alias ls=curl", "enable -f x y", "python3 -c 1", "awk 'BEGIN{system(\"ls\")}'", ": ${PATH:=/x}", "for PATH in /x; do :; done",
+    "mapfile -C 'python3 -c 1;:' -c 1 a <<< x", "readarray -tC f a", "mapfile $o a", "declare -n r=PATH", "f() { local -n r=$1; }", "exec {PATH}>&1", "((PATH=1))",
+    "echo $((PATH+=1))", "let PATH=1", "[ -v 'a[$(curl a)]' ]", "printf -v 'a[$(curl a)]' x", "read 'a[`curl a`]'", "unset 'a[$(curl a)]'",
 ]
 
 SHELL_ALLOWED = [
@@ -111,6 +138,14 @@ SHELL_ALLOWED = [
 def test_javascript_that_reaches_out_is_refused(directory):
     for program, (rules, _) in zip(REFUSED, run(directory, [["javascript", "strict", p] for p in REFUSED])):
         assert rules and "syntax-error" not in rules, f"{program}: {rules}"
+
+
+def test_computed_names_run_no_text(directory):
+    passed = [rules for rules, _ in run(directory, [["javascript", "strict", p] for p in COMPUTED])]
+    assert not any(passed), passed
+    done = subprocess.run(["node", "-e", GUARDED, directory], input=json.dumps(COMPUTED), text=True, capture_output=True, timeout=60, check=True)
+    *ends, free = json.loads(done.stdout)
+    assert all("not allowed by profile strict" in end for end in ends) and free == "setEngineErrorPrepareStackTrace", (ends, free)
 
 
 def test_ordinary_javascript_passes(directory):

@@ -3,7 +3,8 @@
  * javascript.js - checks JavaScript: V8 and the driver's own parser say whether it is JavaScript, the tree says what it does.
  *
  * Rules hold for what is written, not for what a program computes.  So every read of a global of this Node must be allowed by
- * name, and a property with a computed name needs the power `reflect`, unless the name is certainly a number.
+ * name.  Names of properties that a program computes are those of its data nearly always; what runs text under such a name is
+ * refused while the program runs (../node/guard.js).
  */
 'use strict';
 
@@ -90,71 +91,6 @@ function constant(node) {
 	return undefined;
 }
 
-/* The names that a target of an assignment, or a parameter, binds.  A member of an object is no variable. */
-function* bound(node) {
-	switch (node?.type) {
-	case 'Identifier': yield node.name; break;
-	case 'ObjectPattern': for (const p of node.properties) yield* bound(p.value ?? p.argument); break;
-	case 'ArrayPattern': for (const p of node.elements) yield* bound(p); break;
-	case 'AssignmentPattern': yield* bound(node.left); break;
-	case 'RestElement': yield* bound(node.argument); break;
-	case 'VariableDeclaration': for (const d of node.declarations) yield* bound(d.id); break;
-	}
-}
-
-/* The variables of the program that hold numbers only: each assignment to that name, in any scope, is a number. */
-function number_variables(tree) {
-	const known = new Map(), never = new Set();
-	const exclude = nodes => nodes.forEach(n => [...bound(n)].forEach(name => never.add(name)));
-	const assign = (target, value) => {
-		if (target.type !== 'Identifier')
-			exclude([target]);
-		else
-			known.set(target.name, [...(known.get(target.name) ?? []), value]);
-	};
-	for (const node of all(tree)) {
-		if (node.type === 'VariableDeclarator' && (node.init !== null || node.id.type !== 'Identifier'))
-			assign(node.id, node.init);
-		else if (node.type === 'AssignmentExpression')
-			assign(node.left, /^([&|?]{2})?=$/.test(node.operator) ? node.right : { ...node, type: 'Update' });
-		else if (/^For(In|Of)Statement$/.test(node.type))
-			exclude([node.left]);
-		else if (/Function|CatchClause|Class|^Import/.test(node.type))
-			exclude([node.id, node.local, node.param, ...(node.params ?? [])]);
-	}
-	return settle_numbers(known, never);
-}
-
-function settle_numbers(known, never) {
-	const numbers = new Set([...known.keys()].filter(name => !never.has(name)));
-	for (let before = -1; before !== numbers.size;) {
-		before = numbers.size;
-		for (const name of numbers)
-			if (!known.get(name).every(value => is_number(value, numbers)))
-				numbers.delete(name);
-	}
-	return numbers;
-}
-
-/* The operators other than + give a number or fail, whatever they get. */
-function is_number(node, numbers) {
-	switch (node?.type) {
-	case 'Literal': return typeof node.value === 'number';
-	case 'Identifier': return numbers.has(node.name);
-	case 'UpdateExpression': return true;
-	case 'UnaryExpression': return /^[-+~]$/.test(node.operator);
-	case 'ConditionalExpression': return is_number(node.consequent, numbers) && is_number(node.alternate, numbers);
-	case 'AssignmentExpression': return node.operator === '=' && is_number(node.right, numbers);
-	case 'Update':
-		return node.operator !== '+=' || (is_number(node.left, numbers) && is_number(node.right, numbers));
-	case 'BinaryExpression':
-		if (node.operator === '+')
-			return is_number(node.left, numbers) && is_number(node.right, numbers);
-		return /^([-*/%&|^]|\*\*|<<|>>>?)$/.test(node.operator);
-	default: return false;
-	}
-}
-
 /* ---- rules ---- */
 
 class Walk {
@@ -165,7 +101,7 @@ class Walk {
 			this.starts.push(this.starts.at(-1) + line.length + 1);
 		this.policy = policy;
 		this.report = report;
-		this.numbers = policy.has('reflect') ? new Set() : number_variables(tree);
+		this.functions = 0; /* arrows aside, that the node is in */
 		this.globals = new Set([...Object.getOwnPropertyNames(globalThis), 'require', 'module', 'import_module']);
 		/* A function or class at the top replaces the global of its name, for the whole program. */
 		this.own = new Set(tree.body.map(n => n.declaration ?? n).filter(n => /^(Function|Class)Declaration$/.test(n.type) && n.id)
@@ -230,14 +166,6 @@ class Walk {
 		const name = constant(node);
 		if (name !== undefined)
 			this.member(node, name);
-		else if (!this.policy.has('reflect') && !is_number(node, this.numbers) && !this.is_symbol(node))
-			this.finding('computed-name', node, 'A computed property name is not allowed',
-				'Write a[+i] for a number, or use a Map, at(), Object.entries() or a literal name.');
-	}
-
-	is_symbol(node) {
-		return node.type === 'MemberExpression' && !node.computed && node.object.type === 'Identifier' &&
-			node.object.name === 'Symbol' && !this.own.has('Symbol');
 	}
 
 	/* The global object, unless a class or strict mode says otherwise. */
@@ -296,7 +224,9 @@ class Walk {
 			(/^(Property|MethodDefinition|PropertyDefinition)$/.test(parent.type) && parent.key === node && !parent.computed && !parent.shorthand) ||
 			/^(LabeledStatement|BreakStatement|ContinueStatement|MetaProperty|ImportSpecifier|ExportSpecifier)$/.test(parent.type))
 			return;
-		if (node.name !== 'require')
+		if (node.name === 'arguments' && this.functions === 0 && !this.policy.has('imports'))
+			this.finding('computed-import', node, "'arguments' outside of a function is not allowed", 'It has the parameters that a module gets; use require("name").');
+		else if (node.name !== 'require')
 			this.global(node);
 		else if (parent.type === 'CallExpression' && parent.callee === node)
 			this.import(parent, parent.arguments[0]);
@@ -316,10 +246,12 @@ class Walk {
 		if (node.type === 'StaticBlock')
 			here = true;
 		this.node(node, parent, here);
+		this.functions += /^Function/.test(node.type) ? 1 : 0;
 		for (const [key, value] of Object.entries(node))
 			for (const child of Array.isArray(value) ? value : [value])
 				if (child !== null && typeof child === 'object' && typeof child.type === 'string')
 					this.walk(child, node, here || (node.type === 'PropertyDefinition' && key === 'value'), code);
+		this.functions -= /^Function/.test(node.type) ? 1 : 0;
 	}
 }
 

@@ -169,6 +169,10 @@ class Walk {
 			this.finding('unsafe-option', word, 'sed can run commands and write files', 'Add --sandbox.');
 		else if (option !== undefined)
 			this.finding('unsafe-option', word, `Option '${option}' of ${name} is not allowed`, 'Do without it, or use a loop.');
+		else if (/^(mapfile|readarray)$/.test(name) && texts.some(t => t === undefined || /^-[a-zA-Z]*C/.test(t)))
+			this.finding('runs-text', word, `Option -C of ${name} runs a text`, 'Write literal options, and use a loop.');
+		else if (/^(read|printf|mapfile|readarray|unset|let|test|\[)$/.test(name) && texts.some(t => /\[.*[$`]/s.test(t ?? '')))
+			this.finding('runs-text', word, `${name} evaluates the text within [ ]`, 'Write the index outside of quotes, or use a literal one.');
 		if (/^(read|printf|mapfile|readarray|getopts|unset|let)$/.test(name))
 			rest.forEach((w, i) => this.variable(w, texts[i]?.replace(/[[=].*/s, '')));
 	}
@@ -182,6 +186,7 @@ class Walk {
 
 	redirect(node) {
 		const target = constant(node.Word);
+		this.variable(node, /^\{(\w+)\}$/.exec(node.N?.Value ?? '')?.[1]);
 		if (HEREDOCS.includes(node.Op) || (DUPLICATES.includes(node.Op) && /^(\d+-?|-)$/.test(target ?? '')))
 			return;
 		if (/^\/dev\/(tcp|udp)\//.test(target ?? '') && !this.policy.lists.includes('network'))
@@ -202,6 +207,10 @@ class Walk {
 	}
 
 	declaration(node) {
+		const refers = (node.Args ?? []).some(arg => !arg.Name && /^-[A-Za-z]*n/.test(constant(arg.Value) ?? ''));
+		for (const arg of (refers && node.Args) || [])
+			if (arg.Name && arg.Value)
+				this.reference(arg.Value);
 		for (const arg of node.Args ?? []) {
 			const option = arg.Name ? '' : constant(arg.Value);
 			if (arg.Name)
@@ -211,7 +220,24 @@ class Walk {
 		}
 	}
 
+	/* What a variable stands for that `declare -n` declares. */
+	reference(value) {
+		const name = constant(value);
+		if (name === undefined)
+			this.finding('indirect-expansion', value, 'The name of a variable must be literal', 'Write the name, or use an associative array.');
+		else
+			this.variable(value, name);
+	}
+
+	arithmetic(node) {
+		for (const one of all(node))
+			if (one.Parts)
+				this.variable(one, constant(one));
+	}
+
 	walk(node) {
+		if (/^(ArithmCmd|ArithmExp|LetClause)$/.test(node.Type))
+			this.arithmetic(node);
 		if (node.Type === 'CallExpr' && node.Args?.length > 0)
 			this.command(node.Args);
 		if (node.Type === 'ParamExp')

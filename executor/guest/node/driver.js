@@ -28,6 +28,7 @@ const { inspect, types } = require('util');
 const { pathToFileURL } = require('url');
 
 const as_file = require('./as_file.js');
+const guard = require('./guard.js');
 const { OWN, PARAMETERS, rewrite } = require('./rewrite.js');
 const { without_types } = require('./typed.js');
 const { as_json } = require('./values.js');
@@ -567,7 +568,15 @@ function give_input(content) {
 	fs.unlinkSync(file);
 }
 
-let running = Promise.resolve();
+let running = Promise.resolve(), profile; /* of the next program or statement; undefined: there are no rules */
+
+function guarded() {
+	if (profile === undefined)
+		guard.release();
+	else
+		guard.hold(profile);
+	profile = undefined;
+}
 
 function take(kind, payload) {
 	const text = payload.toString().replace(/^\ufeff/, '');
@@ -582,6 +591,9 @@ function take(kind, payload) {
 		lend(text.slice(0, at), text.slice(at + 1));
 		break;
 	}
+	case 'P':
+		profile = text.slice(0, text.indexOf('\n'));
+		break;
 	case 'A':
 		typed = (Number(text) & TYPED) !== 0;
 		break;
@@ -594,8 +606,10 @@ function take(kind, payload) {
 	case 'S':
 		if (count === 0)
 			serve_statements();
+		guarded();
 		return statement(text);
 	case 'C':
+		guarded();
 		return program(text);
 	default:
 		fs.writeSync(2, 'the control channel brought something else than a program\n');

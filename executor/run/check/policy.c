@@ -223,6 +223,14 @@ write_guard(const struct policy *policy, const char *by, const struct texts *mod
 	return err_sys(e, "modules");
 }
 
+/* Node's guard is for the rules of a profile; which modules a program imports, its source shows. */
+static bool
+is_guarded(const struct policy *policy)
+{
+	return policy->language == language_python ||
+	       (policy->language == language_node && !profile_is_open(&policy->set));
+}
+
 int
 policy_guard(const struct policy *policy, struct blob *guard, struct err *e)
 {
@@ -231,7 +239,7 @@ policy_guard(const struct policy *policy, struct blob *guard, struct err *e)
 	char by[PROFILE_TITLE + 32];
 
 	*guard = (struct blob){ 0 };
-	if (!policy_restricts(policy) || policy->language != language_python)
+	if (!policy_restricts(policy) || !is_guarded(policy))
 		return 0;
 	snprintf(by, sizeof by, "%s%s%s%s", open ? "" : "profile ", open ? "" : policy->set.title,
 	    !open && narrowed ? " with " : "", narrowed ? "allowed_imports" : "");

@@ -34,10 +34,10 @@ void policy_clear(struct policy *);
 bool policy_restricts(const struct policy *);
 /*
  * The import guard for a driver: it refuses imports that the validator cannot see (computed names,
- * executed text) while the program runs; only that of Python can.  The first line says which rule
- * forbids other modules, the other lines are the names of allowed modules, and "-module.name" of
- * members that need a power that the profile lacks, "=module.name" of members of a module that has
- * no others.  Data NULL: no guard.
+ * executed text) while the program runs.  Only the drivers of Python and Node have one; Node's
+ * takes the first line.  That line says which rule forbids other modules, the other lines are the
+ * names of allowed modules, and "-module.name" of members that need a power that the profile lacks,
+ * "=module.name" of members of a module that has no others.  Data NULL: no guard.
  */
 int policy_guard(const struct policy *, struct blob *guard, struct err *);
 
