@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 enum {
-	ROOM_BYTES = 16 << 20, /* of address space; a page costs memory only when used */
+	ROOM_BYTES = 24 << 20, /* of address space; a page costs memory only when used */
 	STACK_BYTES = 8 << 20,
 	TRIM_FROM = 64 << 10, /* bytes of a request whose memory is worth returning */
 };

@@ -8,6 +8,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -336,6 +338,27 @@ names_what_hit_a_limit(void **state)
 	}
 }
 
+/* Also where the data is in a text. */
+static void
+limits_arrays_and_objects(void **state)
+{
+	enum { MANY = 300001 };
+	char *data = malloc(3 * MANY + 8), *at = data + sprintf(data, "\"[");
+	struct checked got;
+
+	(void)state;
+	for (size_t i = 1; i < MANY; i++)
+		at = stpcpy(at, i > 1 ? ",[]" : "[]");
+	strcpy(at, "]\"");
+	check_json(&got, "{\"type\": \"array\"}", data, json_draft_2020_12);
+	assert_int_equal(got.error.code, ERR_limit_exceeded);
+	assert_string_equal(got.error.text, "data: more than 300000 arrays and objects; send less");
+	check_json(&got, "{\"type\": \"string\"}", data, json_draft_2020_12);
+	assert_true(got.report.valid);
+	checked_clear(&got);
+	free(data);
+}
+
 static void
 calls_deep_data_deep(void **state)
 {
@@ -357,7 +380,7 @@ calls_deep_data_deep(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[COUNT(cases) + 9];
+	struct CMUnitTest tests[COUNT(cases) + 10];
 	static char names[COUNT(cases)][32];
 	size_t n = 0;
 
@@ -374,6 +397,7 @@ main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(proposes_names_that_are_required);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_misspelt_keywords);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_what_hit_a_limit);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(limits_arrays_and_objects);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(calls_deep_data_deep);
 	int failed = _cmocka_run_group_tests("validate", tests, n, NULL, NULL);
 	cache_clear();

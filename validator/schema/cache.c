@@ -20,6 +20,7 @@ enum {
 	PLANS = 32,
 	MAX_BYTES =
 	    1 << 20, /* of the texts of kept schemas; a plan takes some fifty times as much */
+	LARGE_BYTES = 4 << 20, /* of texts whose plan is not kept */
 	META_STEPS = 5000000,
 	META_MS = 2000,
 };
@@ -48,6 +49,14 @@ cache_clear(void)
 {
 	for (size_t i = 0; i < PLANS; i++)
 		drop(&kept[i]);
+}
+
+void
+cache_settle(void)
+{
+	for (struct kept *one = kept; one < kept + PLANS; one++)
+		if (one->bytes > LARGE_BYTES)
+			drop(one);
 }
 
 static struct kept *

@@ -20,3 +20,5 @@ struct cache_key {
 const struct plan *cache_plan(const struct cache_key *, struct err *);
 /* For tests: forgets all plans. */
 void cache_clear(void);
+/* Forgets plans that are too large to be kept, when they are not used any more. */
+void cache_settle(void);

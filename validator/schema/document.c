@@ -14,6 +14,10 @@
 #include <math.h>
 #include <string.h>
 
+enum {
+	MAX_PARTS = 300000,
+};
+
 #define LEAST    0x1p1023
 #define FRACTION ((1ULL << 52) - 1)
 
@@ -184,11 +188,32 @@ parse(struct document *document, const char *data, size_t size, struct err *e)
 	    error.text);
 }
 
+/* Each takes Jansson a hundred times the bytes of its text. */
+static bool
+has_too_many_parts(const char *text, size_t size)
+{
+	size_t parts = 0;
+	bool quoted = false;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '"')
+			quoted = !quoted;
+		else if (text[i] == '\\')
+			i++;
+		else
+			parts += !quoted && (text[i] == '[' || text[i] == '{');
+	}
+	return parts > MAX_PARTS;
+}
+
 int
 document_read(
     struct document *document, const char *name, const void *data, size_t size, struct err *e)
 {
 	*document = (struct document){ 0 };
+	if (has_too_many_parts(data, size))
+		return err_set(e, ERR_limit_exceeded,
+		    "%s: more than %d arrays and objects; send less", name, MAX_PARTS);
 	if (parse(document, data, size, e) == 0)
 		return 0;
 	document_free(document);

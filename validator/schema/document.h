@@ -26,8 +26,8 @@ struct document_exact {
 	size_t size;
 };
 
-/* invalid_argument, or limit_exceeded for a number with too many digits, which begin with the
- * name. A document that could not be read is empty. */
+/* invalid_argument, or limit_exceeded for a number with too many digits or too many arrays and
+ * objects, which begin with the name. A document that could not be read is empty. */
 int document_read(struct document *, const char *name, const void *data, size_t size, struct err *);
 /* An empty document too. */
 void document_free(struct document *);

@@ -79,22 +79,37 @@ read_schema(const struct blob *given, struct document *name, struct blob *text, 
 	return read_name(name->value, text, e);
 }
 
+/* Documents may come as a text, too: a message has no more than so many keys. */
+static int
+read_documents(const struct blob *given, struct document *outer, struct blob *text, struct err *e)
+{
+	*text = *given;
+	*outer = (struct document){ 0 };
+	if (given->size == 0 || *(const char *)given->data != '"')
+		return 0;
+	if (document_read(outer, "documents", given->data, given->size, e) < 0)
+		return -1;
+	*text = (struct blob){ (void *)(uintptr_t)json_string_value(outer->value),
+		json_string_length(outer->value) };
+	return 0;
+}
+
 static const struct plan *
 plan_of(const struct validate_json_data *ask, struct err *e)
 {
 	const struct plan *plan = NULL;
-	struct document name;
-	struct blob schema;
+	struct document name, outer = { 0 };
+	struct blob schema, documents;
 
-	if (read_schema(&ask->schema_name_or_dict, &name, &schema, e) == 0)
+	if (read_schema(&ask->schema_name_or_dict, &name, &schema, e) == 0 &&
+	    read_documents(&ask->documents, &outer, &documents, e) == 0)
 		plan = cache_plan(&(struct cache_key){ .schema = &schema,
-				      .documents = &ask->documents,
+				      .documents = &documents,
 				      .draft = drafts[ask->draft],
 				      .formats = ask->check_formats },
 		    e);
 	document_free(&name);
-	if (plan == NULL)
-		utf8_tame(e->text);
+	document_free(&outer);
 	return plan;
 }
 
@@ -143,13 +158,16 @@ check(const struct plan *plan, struct document *data, struct schema_report *out,
 	int got = run_check(plan, text, &limits, NULL, e);
 	struct document inner;
 	unsigned left = MAX_NODES;
-	struct err ignored;
+	struct err why;
 
 	if (got != 0 || !json_is_string(text) || !forbids_text(plan->root, &left))
 		return got;
-	if (document_read(
-		&inner, "data", json_string_value(text), json_string_length(text), &ignored) < 0)
-		return 0;
+	if (document_read(&inner, "data", json_string_value(text), json_string_length(text), &why) <
+	    0) {
+		if (why.code == ERR_limit_exceeded)
+			*e = why;
+		return why.code == ERR_limit_exceeded ? -1 : 0;
+	}
 	if (!json_is_object(inner.value) && !json_is_array(inner.value)) {
 		document_free(&inner);
 		return 0;
@@ -247,27 +265,31 @@ summarize(const struct plan *plan, struct schema_report *out, struct err *e)
 	return out->message != NULL ? 0 : err_sys(e, "write the report");
 }
 
-int
-validate_json(const struct validate_json_data *ask, struct schema_report *out, struct err *e)
+static int
+validate(const struct plan *plan, const struct validate_json_data *ask, struct schema_report *out,
+    struct err *e)
 {
-	const struct plan *plan = plan_of(ask, e);
-
-	if (plan == NULL)
-		return -1;
 	struct document data;
-	if (document_read(&data, "data", ask->data.data, ask->data.size, e) < 0) {
-		utf8_tame(e->text);
+
+	if (document_read(&data, "data", ask->data.data, ask->data.size, e) < 0)
 		return -1;
-	}
 	int got = check(plan, &data, out, e);
 	out->valid = got > 0;
 	out->draft = word_of(plan->root->resource->draft);
 	if (got == 0 && ask->output != schema_output_flag)
 		collect(plan, data.value, ask, out);
 	document_free(&data);
-	if (got < 0) {
+	return got < 0 ? -1 : summarize(plan, out, e);
+}
+
+int
+validate_json(const struct validate_json_data *ask, struct schema_report *out, struct err *e)
+{
+	const struct plan *plan = plan_of(ask, e);
+	int status = plan != NULL ? validate(plan, ask, out, e) : -1;
+
+	if (status < 0)
 		utf8_tame(e->text);
-		return -1;
-	}
-	return summarize(plan, out, e);
+	cache_settle();
+	return status;
 }
