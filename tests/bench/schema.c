@@ -68,7 +68,7 @@ make_plan(const char *path)
 }
 
 static bool
-is_valid(const struct plan *plan, const json_t *document)
+is_valid(const struct plan *plan, const struct view *document)
 {
 	struct err e;
 	int got = run_check(plan, document, &limits, NULL, &e);
@@ -79,24 +79,24 @@ is_valid(const struct plan *plan, const json_t *document)
 }
 
 static void
-print_verdicts(const struct plan *plan, const json_t *documents)
+print_verdicts(const struct plan *plan, const struct view *documents)
 {
 	printf(", \"verdicts\": \"");
-	for (size_t i = 0; i < json_array_size(documents); i++)
-		putchar(is_valid(plan, json_array_get(documents, i)) ? '1' : '0');
+	for (size_t i = 0; i < documents->count; i++)
+		putchar(is_valid(plan, &documents->items[i]) ? '1' : '0');
 	printf("\"}\n");
 	fflush(stdout);
 }
 
 static void
-measure(const struct plan *plan, const json_t *documents, double seconds)
+measure(const struct plan *plan, const struct view *documents, double seconds)
 {
 	double begun = cpu_seconds(), took = 0;
 	uint64_t checked = 0;
 
 	for (; took < seconds; took = cpu_seconds() - begun)
-		for (size_t i = 0; i < json_array_size(documents); i++, checked++)
-			is_valid(plan, json_array_get(documents, i));
+		for (size_t i = 0; i < documents->count; i++, checked++)
+			is_valid(plan, &documents->items[i]);
 	printf("%.1f\n", (double)checked / took);
 	fflush(stdout);
 }
@@ -105,6 +105,8 @@ int
 main(int argc, char **argv)
 {
 	struct document documents;
+	struct arena arena = { 0 };
+	struct view view;
 	char line[64];
 	struct err e;
 
@@ -116,9 +118,11 @@ main(int argc, char **argv)
 	struct blob text = read_file(argv[2]);
 	if (document_read(&documents, "documents", text.data, text.size, &e) < 0)
 		fail(e.text);
-	print_verdicts(plan, documents.value);
+	view_read(&view, &arena, documents.value);
+	print_verdicts(plan, &view);
 	while (fgets(line, sizeof line, stdin) != NULL)
-		measure(plan, documents.value, strtod(line, NULL));
+		measure(plan, &view, strtod(line, NULL));
+	arena_free(&arena);
 	document_free(&documents);
 	blob_clear(&text);
 	cache_clear();

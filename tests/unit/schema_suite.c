@@ -66,12 +66,15 @@ verdict(const struct plan *plan, const json_t *data, struct err *e)
 {
 	const struct run_limits limits = { 10000000, 10000 };
 	struct problems problems = { .most = 256, .detailed = true };
+	struct arena arena = { 0 };
+	struct view view;
 	int flag, all;
 
 	if (plan == NULL)
 		return "no plan";
-	flag = run_check(plan, data, &limits, NULL, e);
-	all = run_check(plan, data, &limits, &problems, e);
+	view_read(&view, &arena, data);
+	flag = run_check(plan, &view, &limits, NULL, e);
+	all = run_check(plan, &view, &limits, &problems, e);
 	const char *said = flag < 0      ? "limit"
 	                   : flag != all ? "differs"
 	                   : flag        ? "valid"
@@ -79,6 +82,7 @@ verdict(const struct plan *plan, const json_t *data, struct err *e)
 	if (flag == 0 && all == 0 && problems.count == 0)
 		said = "no problem";
 	problem_clear(&problems);
+	arena_free(&arena);
 	return said;
 }
 

@@ -373,7 +373,7 @@ calls_deep_data_deep(void **state)
 	check_json(&got, "{\"items\": {\"$ref\": \"#\"}}", data, json_draft_2020_12);
 	assert_int_equal(got.error.code, ERR_limit_exceeded);
 	assert_string_equal(got.error.text,
-	    "data: more than 1500 schemas apply within one another, 750 levels deep in the data; "
+	    "data: more than 1500 schemas apply within one another, 1500 levels deep in the data; "
 	    "nest the data less");
 }
 

@@ -316,6 +316,60 @@ matches_lookbehind(void **state)
 	}
 }
 
+/* What is decided without PCRE2, and what only looks as if it were. */
+static void
+matches_simple_patterns(void **state)
+{
+	static const struct {
+		const char *pattern, *matches, *fails;
+	} tried[] = {
+		{ "^[a-z]+$", "abc", "abC" },
+		{ "^[a-z]+$", "a", "" },
+		{ "^[_a-zA-Z][a-zA-Z0-9_-]*$", "_a-9", "-a" },
+		{ "^[\\\\w-]+$", "a_-9", "a.9" },
+		{ "^x-", "x-a", "ax-" },
+		{ "x-", "ax-", "x" },
+		{ "^a*b", "aab", "aac" },
+		{ "^[ab]+b$", "aab", "aaa" },
+		{ "^[ab]*a[ab]*$", "bab", "bbb" },
+		{ "^a+b*c*$", "aacc", "aacb" },
+		{ "^.+$", "\u00e9\u2030", "a\\u2028b" },
+		{ "^.+$", "a", "a\\nb" },
+		{ "^.*$", "", "\\r" },
+		{ "^[^*]+$", "a\\n\u00e9", "a*" },
+		{ "^[^a].$", "\u00e9\u00e9", "\u00e9" },
+		{ "^[^*]*[*][^*]*$", "\u00e9*a", "a**" },
+		{ "^a|b$", "ab", "ba" },
+		{ "^a[|]b$", "a|b", "a" },
+		{ "^(a|b)c$", "bc", "cc" },
+		{ "^ab?c", "ac", "abb" },
+		{ "^ab{2}", "abb", "ab" },
+		{ "^a+?b$", "aab", "aaab c" },
+		{ "^[]", NULL, "a" },
+		{ "^[^]+$", "\\n\u2028", "" },
+		{ "^\\\\d+\\\\.\\\\d+$", "1.25", "1,25" },
+		{ "", "a", NULL },
+		{ "^$", "", "a" },
+		{ "\u00e9$", "a\u00e9", "\u00e9a" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * COUNT(tried); i++) {
+		const char *text = i % 2 == 0 ? tried[i / 2].matches : tried[i / 2].fails;
+		char schema[128], data[64];
+		struct checked got;
+
+		if (text == NULL)
+			continue;
+		snprintf(schema, sizeof schema, "{\"pattern\": \"%s\"}", tried[i / 2].pattern);
+		snprintf(data, sizeof data, "\"%s\"", text);
+		check_json(&got, schema, data, json_draft_2020_12);
+		if (got.status != 0 || got.report.valid != (i % 2 == 0))
+			fail_msg("%s %s: %s", schema, data, got.error.text);
+		checked_clear(&got);
+	}
+}
+
 int
 main(void)
 {
@@ -328,6 +382,7 @@ main(void)
 		cmocka_unit_test(checks_formats),
 		cmocka_unit_test(names_variable_lookbehind),
 		cmocka_unit_test(matches_lookbehind),
+		cmocka_unit_test(matches_simple_patterns),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

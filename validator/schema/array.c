@@ -6,6 +6,10 @@
 
 #include <stdlib.h>
 
+enum {
+	FEW_ITEMS = 8, /* are compared without hashes */
+};
+
 /* ---- uniqueItems ---- */
 
 struct hashed {
@@ -26,40 +30,51 @@ by_hash(const void *a, const void *b)
 /* Items of equal hashes are neighbours; false: *a and *b are equal items, or the run has stopped.
  */
 static bool
-all_differ(struct run *run, const json_t *value, struct hashed *items, size_t *a, size_t *b)
+all_differ(struct run *run, const struct view *value, struct hashed *items, size_t *a, size_t *b)
 {
-	size_t n = json_array_size(value);
+	size_t n = value->count;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n && items[k].hash == items[i].hash; k++) {
 			*a = items[i].index;
 			*b = items[k].index;
 			if (!run_spend(run, 1) ||
-			    value_equal(json_array_get(value, *a), json_array_get(value, *b)))
+			    value_equal(value->items[*a].json, value->items[*b].json))
 				return false;
 		}
 	return true;
 }
 
+/* The first of a few items that equals one before it, or NULL; *other: that one. */
+static const struct view *
+few_equal(const struct view *value, size_t *item, size_t *other)
+{
+	for (*item = 1; *item < value->count; ++*item)
+		for (*other = 0; *other < *item; ++*other)
+			if (view_equal(&value->items[*item], &value->items[*other]))
+				return &value->items[*item];
+	return NULL;
+}
+
 static bool
 check_unique(
-    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
-	size_t n = json_array_size(value), a = 0, b = 0;
+	size_t n = value->count, a = 0, b = 0;
 	uint64_t steps = 0;
 
-	if (n < 2)
-		return true;
+	if (n < 2 || (n <= FEW_ITEMS && few_equal(value, &b, &a) == NULL))
+		return run_spend(run, n * n / 2);
 	auto_free struct hashed *items = malloc(n * sizeof *items);
 	must(items != NULL);
 	for (size_t i = 0; i < n; i++)
-		items[i] = (struct hashed){ value_hash(json_array_get(value, i), &steps), i };
+		items[i] = (struct hashed){ value_hash(value->items[i].json, &steps), i };
 	qsort(items, n, sizeof *items, by_hash);
 	if (!run_spend(run, steps))
 		return false;
 	if (all_differ(run, value, items, &a, &b))
 		return true;
-	return run_fail(run, node, KEYWORD_unique, place, json_array_get(value, b),
+	return run_fail(run, node, KEYWORD_unique, place, &value->items[b],
 	    "items that differ; item %zu equals item %zu", b, a);
 }
 
@@ -67,10 +82,10 @@ check_unique(
 
 static bool
 check_counts(
-    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
 	const struct array_rule *rule = node->array;
-	size_t n = json_array_size(value);
+	size_t n = value->count;
 
 	if (n < rule->min)
 		return run_fail(run, node, KEYWORD_min_items, place, value,
@@ -83,41 +98,85 @@ check_counts(
 
 /* An item that the schema false refuses is one too many. */
 static bool
-refuse_item(struct run *run, const struct node *node, const json_t *value,
+refuse_item(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, enum keyword keyword, size_t most)
 {
 	return run_fail(run, node, keyword, place, value, "at most %zu items", most);
 }
 
+/* Items of which only the type is asked for: how many of them, from the first on, have it. */
+static uint32_t
+count_typed(const struct node *by, const struct view *value, uint32_t from)
+{
+	uint32_t i = from;
+
+	while (i < value->count &&
+	       (by->types & (by->strict ? value->items[i].strict_types : value->items[i].types)) !=
+		   0 &&
+	       (by->further & value->items[i].types) == 0)
+		i++;
+	return i - from;
+}
+
 static bool
-check_items(struct run *run, const struct node *node, const json_t *value,
+check_rest(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
-	const struct array_rule *rule = node->array;
-	size_t n = json_array_size(value);
+	const struct node *by = node->array->rest->target;
 	struct place at = { .up = place };
 	bool ok = true;
 
-	for (size_t i = 0; i < n && (ok || run->problems != NULL) && !run->stopped; i++) {
-		const struct node *by = i < rule->nprefix ? rule->prefix[i] : rule->rest;
+	for (uint32_t i = (uint32_t)node->array->nprefix;
+	     i < value->count && (ok || run->problems != NULL) && !run->stopped; i++) {
+		uint32_t typed = count_typed(by, value, i);
 
-		if (by == NULL)
+		run_spend(run, typed);
+		i += typed;
+		if (i == value->count)
 			break;
 		at.index = i;
-		if (by->deny && i >= rule->nprefix) {
-			seen_all(seen);
-			return refuse_item(
-			    run, node, value, place, rule->rest_keyword, rule->nprefix);
-		}
-		ok &= run_visit(run, by, json_array_get(value, i), &at, NULL);
+		ok &= run_visit(run, by, &value->items[i], &at, NULL);
+	}
+	seen_all(seen);
+	return ok;
+}
+
+static bool
+check_prefix(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
+{
+	const struct array_rule *rule = node->array;
+	struct place at = { .up = place };
+	bool ok = true;
+
+	for (size_t i = 0; i < value->count && i < rule->nprefix && (ok || run->problems != NULL) &&
+			   !run->stopped;
+	     i++) {
+		at.index = i;
+		ok &= run_visit(run, rule->prefix[i], &value->items[i], &at, NULL);
 		seen_set(seen, i);
 	}
 	return ok;
 }
 
+static bool
+check_items(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
+{
+	const struct array_rule *rule = node->array;
+	bool ok = check_prefix(run, node, value, place, seen);
+
+	if (rule->rest == NULL || value->count <= rule->nprefix || (!ok && run->problems == NULL))
+		return ok;
+	if (!rule->rest->deny)
+		return check_rest(run, node, value, place, seen) && ok;
+	seen_all(seen);
+	return refuse_item(run, node, value, place, rule->rest_keyword, rule->nprefix);
+}
+
 /* Its problems are of no interest: the items need not match. */
 static bool
-check_contains(struct run *run, const struct node *node, const json_t *value,
+check_contains(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	const struct array_rule *rule = node->array;
@@ -126,8 +185,8 @@ check_contains(struct run *run, const struct node *node, const json_t *value,
 	size_t matches = 0;
 
 	run->problems = NULL;
-	for (at.index = 0; at.index < json_array_size(value) && !run->stopped; at.index++)
-		if (run_visit(run, rule->contains, json_array_get(value, at.index), &at, NULL)) {
+	for (at.index = 0; at.index < value->count && !run->stopped; at.index++)
+		if (run_visit(run, rule->contains, &value->items[at.index], &at, NULL)) {
 			matches++;
 			if (rule->contains_counts)
 				seen_set(seen, at.index);
@@ -145,8 +204,8 @@ check_contains(struct run *run, const struct node *node, const json_t *value,
 	return true;
 }
 
-bool
-array_check(struct run *run, const struct node *node, const json_t *value,
+static __attribute__((noinline)) bool
+check_fully(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	const struct array_rule *rule = node->array;
@@ -161,22 +220,34 @@ array_check(struct run *run, const struct node *node, const json_t *value,
 	return ok;
 }
 
+/* Most arrays are lists of texts or numbers, and need no more than this. */
 bool
-array_check_rest(struct run *run, const struct node *node, const json_t *value,
+array_check(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
+{
+	const struct array_rule *rule = node->array;
+
+	if (rule->only_items && seen == NULL && value->count >= rule->min &&
+	    value->count <= rule->max && count_typed(rule->rest->target, value, 0) == value->count)
+		return run_spend(run, value->count);
+	return check_fully(run, node, value, place, seen);
+}
+
+bool
+array_check_rest(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	struct place at = { .up = place };
 	bool ok = true;
 
-	for (size_t i = 0; i < json_array_size(value) && !run->stopped; i++) {
+	for (size_t i = 0; i < value->count && !run->stopped; i++) {
 		if (seen_has(seen, i))
 			continue;
 		at.index = i;
-		ok &=
-		    node->rest_items->deny
-			? run_fail(run, node, KEYWORD_unevaluated_items, &at,
-			      json_array_get(value, i), "no item that the schema does not describe")
-			: run_visit(run, node->rest_items, json_array_get(value, i), &at, NULL);
+		ok &= node->rest_items->deny
+		          ? run_fail(run, node, KEYWORD_unevaluated_items, &at, &value->items[i],
+				"no item that the schema does not describe")
+		          : run_visit(run, node->rest_items, &value->items[i], &at, NULL);
 	}
 	seen_all(seen);
 	return ok;

@@ -115,7 +115,7 @@ draft_of(const struct kept *one, enum draft fallback)
 }
 
 static int
-report_misformed(const struct plan *meta, const json_t *schema, struct err *e)
+report_misformed(const struct plan *meta, const struct view *schema, struct err *e)
 {
 	const struct run_limits limits = { META_STEPS, META_MS };
 	struct problems problems = { .most = 4 };
@@ -156,8 +156,15 @@ check_form(const json_t *schema, enum draft draft, struct err *e)
 		    plan_new(&(struct plan_spec){ .schema = metas[i].document, .draft = draft }, e);
 		must(metas[i].plan != NULL);
 	}
-	got = run_check(metas[i].plan, schema, &limits, NULL, e);
-	return got != 0 ? got : report_misformed(metas[i].plan, schema, e);
+	struct arena arena = { 0 };
+	struct view view;
+
+	view_read(&view, &arena, schema);
+	got = run_check(metas[i].plan, &view, &limits, NULL, e);
+	if (got == 0)
+		got = report_misformed(metas[i].plan, &view, e);
+	arena_free(&arena);
+	return got;
 }
 
 /* ---- plans ---- */

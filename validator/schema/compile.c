@@ -12,12 +12,10 @@
 #include "validator/schema/uri.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
 	MAX_REGEXES = 2000,
-	MANY_CHOICES = 8, /* from so many, enum looks hashes up */
 };
 
 int
@@ -69,6 +67,12 @@ string_rule(const struct keyword_use *use)
 	if (fresh)
 		rule->max = SIZE_MAX;
 	return rule;
+}
+
+struct needed
+compile_needed(const char *name, size_t size)
+{
+	return (struct needed){ name, size, map_hash(name, size) };
 }
 
 /* ---- subschemas ---- */
@@ -127,38 +131,7 @@ compile_type(const struct keyword_use *use, struct err *e)
 			return compile_misformed(use, e);
 		allowed |= bit;
 	}
-	use->node->types = allowed;
-	return 0;
-}
-
-static int
-by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int
-compile_enum(const struct keyword_use *use, struct err *e)
-{
-	struct logic_rule *rule = OWN(use, logic);
-	size_t n = json_array_size(use->value);
-	uint64_t steps = 0;
-
-	if (use->row->id == KEYWORD_const) {
-		rule->constant = use->value;
-		return 0;
-	}
-	if (!json_is_array(use->value))
-		return compile_misformed(use, e);
-	rule->choices = use->value;
-	if (n < MANY_CHOICES)
-		return 0;
-	rule->hashes = arena_take(&use->build->plan->arena, n * sizeof *rule->hashes);
-	for (size_t i = 0; i < n; i++)
-		rule->hashes[i] = value_hash(json_array_get(use->value, i), &steps);
-	qsort(rule->hashes, n, sizeof *rule->hashes, by_size);
+	use->node->types = (uint8_t)allowed;
 	return 0;
 }
 
@@ -209,11 +182,13 @@ compile_unevaluated(const struct keyword_use *use, struct err *e)
 static int
 compile_bound(const struct keyword_use *use, struct err *e)
 {
+	bool first = use->node->number == NULL || use->node->number->is_short;
 	struct number_rule *rule = OWN(use, number);
 
 	if (!json_is_number(use->value) ||
 	    (use->row->id == KEYWORD_multiple && json_number_value(use->value) <= 0))
 		return compile_misformed(use, e);
+	rule->is_short = first && value_is_short(use->value);
 	if (use->row->id == KEYWORD_minimum)
 		rule->minimum = use->value;
 	else if (use->row->id == KEYWORD_maximum)
@@ -230,8 +205,10 @@ compile_bound(const struct keyword_use *use, struct err *e)
 static int
 compile_open_bound(const struct keyword_use *use, struct err *e)
 {
+	bool first = use->node->number == NULL;
 	struct number_rule *rule = OWN(use, number);
 
+	rule->is_short |= first;
 	if (!json_is_boolean(use->value))
 		return compile_misformed(use, e);
 	if (use->row->id == KEYWORD_above_4)
@@ -458,11 +435,16 @@ compile_required(const struct keyword_use *use, struct err *e)
 
 	if (!json_is_array(use->value))
 		return compile_misformed(use, e);
-	object_rule(use)->required = use->value;
+	struct object_rule *rule = object_rule(use);
+	rule->nrequired = json_array_size(use->value);
+	rule->required =
+	    arena_take(&use->build->plan->arena, rule->nrequired * sizeof *rule->required);
 	json_array_foreach(use->value, i, name)
 	{
 		if (!json_is_string(name))
 			return compile_misformed(use, e);
+		rule->required[i] =
+		    compile_needed(json_string_value(name), json_string_length(name));
 		struct member *member =
 		    member_of(use, json_string_value(name), json_string_length(name));
 		if (member->bit == 0)
@@ -532,8 +514,7 @@ compile_dependencies(const struct keyword_use *use, struct err *e)
 		struct dependency *one = arena_take(&use->build->plan->arena, sizeof *one);
 		const char *pointer = uri_append(&use->build->plan->arena, use->pointer, key);
 
-		*one = (struct dependency){ .key = key,
-			.key_size = size,
+		*one = (struct dependency){ .key = compile_needed(key, size),
 			.keyword = use->row->id,
 			.next = rule->dependencies };
 		if (json_is_array(value))

@@ -36,6 +36,11 @@ int compile_misformed(const struct keyword_use *, struct err *);
 void *compile_own(const struct keyword_use *, void **rule, size_t size);
 #define OWN(use, kind) compile_own(use, (void **)&(use)->node->kind, sizeof *(use)->node->kind)
 
+/* A name for a rule to look for. */
+struct needed compile_needed(const char *name, size_t size);
+
+/* enum, const: rows of keywords.def, as those below. */
+int compile_enum(const struct keyword_use *, struct err *);
 /* $ref, $dynamicRef, $recursiveRef: rows of keywords.def. */
 int compile_ref(const struct keyword_use *, struct err *);
 int compile_dynamic_ref(const struct keyword_use *, struct err *);

@@ -28,28 +28,52 @@ has_hash(const struct logic_rule *rule, uint64_t hash)
 }
 
 static bool
-is_choice(struct run *run, const struct logic_rule *rule, const json_t *value)
+is_text_choice(const struct logic_rule *rule, const struct view *value)
+{
+	if (rule->texts.count > FEW_TEXTS)
+		return map_get(&rule->texts, value->text, value->count) != NULL;
+	for (size_t i = 0; i < rule->texts.count; i++)
+		if (rule->few[i].size == value->count &&
+		    map_same(rule->few[i].name, value->text, value->count))
+			return true;
+	return false;
+}
+
+static bool
+is_choice(struct run *run, const struct logic_rule *rule, const struct view *value)
 {
 	uint64_t steps = 0;
 	json_t *choice;
 	size_t i;
 
-	if (rule->hashes != NULL && !has_hash(rule, value_hash(value, &steps)))
+	if ((value->types & VALUE_string) != 0)
+		return is_text_choice(rule, value);
+	if (rule->only_texts ||
+	    (rule->hashes != NULL && !has_hash(rule, value_hash(value->json, &steps))))
 		return false;
 	run_spend(run, steps);
 	json_array_foreach((json_t *)(uintptr_t)rule->choices, i,
-	    choice) if (value_equal(value, choice)) return true;
+	    choice) if (value_equal(value->json, choice)) return true;
 	return false;
 }
 
 static bool
+is_constant(const json_t *constant, const struct view *value)
+{
+	if ((value->types & VALUE_string) == 0)
+		return value_equal(value->json, constant);
+	return json_is_string(constant) && json_string_length(constant) == value->count &&
+	       map_same(json_string_value(constant), value->text, value->count);
+}
+
+static bool
 check_choices(
-    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
 	const struct logic_rule *rule = node->logic;
 	char text[SHOWN];
 
-	if (rule->constant != NULL && !value_equal(value, rule->constant)) {
+	if (rule->constant != NULL && !is_constant(rule->constant, value)) {
 		if (run->problems == NULL)
 			return false;
 		value_print(rule->constant, text, sizeof text);
@@ -86,7 +110,7 @@ dynamic_target(const struct run *run, const struct logic_rule *rule)
 /* ---- combinations ---- */
 
 static bool
-check_all(struct run *run, const struct branches *all, const json_t *value,
+check_all(struct run *run, const struct branches *all, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	bool ok = true;
@@ -98,13 +122,11 @@ check_all(struct run *run, const struct branches *all, const json_t *value,
 
 /* What a branch has seen counts only if the branch is valid. */
 static bool
-try_branch(struct run *run, const struct node *node, const json_t *value, const struct place *place,
-    struct seen *seen)
+try_branch(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
 {
 	struct seen own;
 
-	if (seen == NULL)
-		return run_visit(run, node, value, place, NULL);
 	seen_open(&own, value);
 	bool ok = run_visit(run, node, value, place, &own);
 	if (ok)
@@ -115,7 +137,7 @@ try_branch(struct run *run, const struct node *node, const json_t *value, const 
 
 /* How many branches are valid; up to `most`, unless all must be seen. Reports no problem. */
 static size_t
-count_valid(struct run *run, const struct branches *branches, const json_t *value,
+count_valid(struct run *run, const struct branches *branches, const struct view *value,
     const struct place *place, struct seen *seen, size_t most)
 {
 	struct problems *problems = run->problems;
@@ -124,14 +146,15 @@ count_valid(struct run *run, const struct branches *branches, const json_t *valu
 	run->problems = NULL;
 	for (size_t i = 0; i < branches->count && (valid < most || seen != NULL) && !run->stopped;
 	     i++)
-		valid += try_branch(run, branches->nodes[i], value, place, seen);
+		valid += seen == NULL ? run_visit(run, branches->nodes[i], value, place, NULL)
+		                      : try_branch(run, branches->nodes[i], value, place, seen);
 	run->problems = problems;
 	return valid;
 }
 
 /* The problems of one branch, which explain the problem before them. */
 static void
-explain_by(struct run *run, const struct node *branch, const json_t *value,
+explain_by(struct run *run, const struct node *branch, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	size_t before = run->problems->parent;
@@ -143,7 +166,7 @@ explain_by(struct run *run, const struct node *branch, const json_t *value,
 
 /* The branch whose problems are the least. */
 static size_t
-closest(struct run *run, const struct branches *branches, const json_t *value,
+closest(struct run *run, const struct branches *branches, const struct view *value,
     const struct place *place)
 {
 	struct problems *problems = run->problems;
@@ -165,7 +188,7 @@ closest(struct run *run, const struct branches *branches, const json_t *value,
 
 /* After a problem with branches. What the closest one describes is no error of its own. */
 static void
-explain(struct run *run, const struct branches *branches, const json_t *value,
+explain(struct run *run, const struct branches *branches, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	const struct problems *problems = run->problems;
@@ -186,8 +209,8 @@ explain(struct run *run, const struct branches *branches, const json_t *value,
 }
 
 static bool
-check_any(struct run *run, const struct node *node, const json_t *value, const struct place *place,
-    struct seen *seen)
+check_any(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
 {
 	const struct branches *any = &node->logic->any;
 
@@ -200,8 +223,8 @@ check_any(struct run *run, const struct node *node, const json_t *value, const s
 }
 
 static bool
-check_one(struct run *run, const struct node *node, const json_t *value, const struct place *place,
-    struct seen *seen)
+check_one(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
 {
 	const struct branches *one = &node->logic->one;
 	size_t valid = count_valid(run, one, value, place, seen, 2);
@@ -217,7 +240,8 @@ check_one(struct run *run, const struct node *node, const json_t *value, const s
 }
 
 static bool
-check_not(struct run *run, const struct node *node, const json_t *value, const struct place *place)
+check_not(
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
 	const struct branches not = { (const struct node *[]){ node->logic->not }, 1 };
 
@@ -228,7 +252,7 @@ check_not(struct run *run, const struct node *node, const json_t *value, const s
 }
 
 static bool
-check_condition(struct run *run, const struct node *node, const json_t *value,
+check_condition(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	const struct logic_rule *rule = node->logic;
@@ -240,15 +264,15 @@ check_condition(struct run *run, const struct node *node, const json_t *value,
 }
 
 bool
-logic_check(struct run *run, const struct node *node, const json_t *value,
+logic_check(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	const struct logic_rule *rule = node->logic;
 	bool ok = check_choices(run, node, value, place);
 
-	if (rule->ref != NULL)
+	if (rule->ref != NULL && (ok || run->problems != NULL))
 		ok &= run_visit(run, rule->ref, value, place, seen);
-	if (rule->dynamic != NULL && !run->stopped)
+	if (rule->dynamic != NULL && !run->stopped && (ok || run->problems != NULL))
 		ok &= run_visit(run, dynamic_target(run, rule), value, place, seen);
 	if (rule->all.count > 0 && (ok || run->problems != NULL))
 		ok &= check_all(run, &rule->all, value, place, seen);

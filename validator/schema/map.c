@@ -8,7 +8,6 @@
 #include "validator/schema/map.h"
 
 #include <sodium.h>
-#include <stdbool.h>
 #include <string.h>
 
 static uint64_t
@@ -21,8 +20,8 @@ seed(void)
 	return value;
 }
 
-static inline uint64_t
-hash_of(const char *data, size_t size)
+uint64_t
+map_hash(const char *data, size_t size)
 {
 	uint64_t hash = seed() ^ size, word;
 
@@ -38,24 +37,10 @@ hash_of(const char *data, size_t size)
 	return hash ^ hash >> 29;
 }
 
-static struct map_entry *
-find(const struct map *map, const char *key, size_t size, uint64_t hash)
-{
-	size_t at = hash & (map->room - 1);
-
-	for (;; at = (at + 1) & (map->room - 1)) {
-		struct map_entry *entry = &map->entries[at];
-
-		if (entry->value == NULL || (entry->hash == hash && entry->size == size &&
-						memcmp(entry->key, key, size) == 0))
-			return entry;
-	}
-}
-
 void *
 map_get(const struct map *map, const char *key, size_t size)
 {
-	return map->count == 0 ? NULL : find(map, key, size, hash_of(key, size))->value;
+	return map_find(map, key, size, map->count == 0 ? 0 : map_hash(key, size));
 }
 
 static void
@@ -68,7 +53,7 @@ grow(struct map *map, struct arena *arena)
 		const struct map_entry *old = &map->entries[i];
 
 		if (old->value != NULL)
-			*find(&larger, old->key, old->size, old->hash) = *old;
+			*map_entry(&larger, old->key, old->size, old->hash) = *old;
 	}
 	*map = larger;
 }
@@ -76,11 +61,11 @@ grow(struct map *map, struct arena *arena)
 void
 map_put(struct map *map, struct arena *arena, const char *key, size_t size, void *value)
 {
-	uint64_t hash = hash_of(key, size);
+	uint64_t hash = map_hash(key, size);
 
 	if (2 * (map->count + 1) > map->room)
 		grow(map, arena);
-	struct map_entry *entry = find(map, key, size, hash);
+	struct map_entry *entry = map_entry(map, key, size, hash);
 	if (entry->value != NULL)
 		return;
 	*entry = (struct map_entry){ key, size, hash, value };

@@ -4,8 +4,10 @@
 
 #include "validator/schema/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct map_entry {
 	const char *key; /* borrowed */
@@ -18,6 +20,50 @@ struct map {
 	struct map_entry *entries;
 	size_t room, count; /* room: a power of two */
 };
+
+/* memcmp() == 0, without a call: keys are short. */
+static inline bool
+map_same(const char *a, const char *b, size_t size)
+{
+	uint64_t x, y;
+	size_t i = 0;
+
+	for (; size - i >= sizeof x; i += sizeof x) {
+		memcpy(&x, a + i, sizeof x);
+		memcpy(&y, b + i, sizeof y);
+		if (x != y)
+			return false;
+	}
+	for (; i < size; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+/* The hash of a key, within this process. */
+uint64_t map_hash(const char *key, size_t size);
+
+/* The entry of a key, or the free one where it belongs; the map has room. */
+static inline struct map_entry *
+map_entry(const struct map *map, const char *key, size_t size, uint64_t hash)
+{
+	size_t at = hash & (map->room - 1);
+
+	for (;; at = (at + 1) & (map->room - 1)) {
+		struct map_entry *entry = &map->entries[at];
+
+		if (entry->value == NULL ||
+		    (entry->hash == hash && entry->size == size && map_same(entry->key, key, size)))
+			return entry;
+	}
+}
+
+/* With the hash of the key, if that is known. */
+static inline void *
+map_find(const struct map *map, const char *key, size_t size, uint64_t hash)
+{
+	return map->count == 0 ? NULL : map_entry(map, key, size, hash)->value;
+}
 
 void *map_get(const struct map *, const char *key, size_t size);
 /* The key must live as long as the map.  The first value of a key stays. */

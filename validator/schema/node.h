@@ -9,7 +9,19 @@
 struct format;
 struct plan_regex;
 
+enum {
+	FEW_TEXTS = 4,
+};
+
+/* A name, and its hash. */
+struct needed {
+	const char *name;
+	size_t size;
+	uint64_t hash;
+};
+
 struct number_rule {
+	bool is_short; /* all bounds: doubles are enough */
 	const json_t *minimum, *maximum, *above, *below, *multiple; /* NULL: none */
 	bool open_minimum, open_maximum;                            /* draft 4 */
 };
@@ -31,6 +43,7 @@ struct array_rule {
 	const struct node *contains;
 	size_t min_contains, max_contains;
 	bool unique;
+	bool only_items;      /* nothing but a schema for all items, and counts */
 	bool contains_counts; /* what contains matches is evaluated: 2020-12 */
 	bool many;            /* items has a list: additionalItems counts */
 	const struct node *more;
@@ -49,8 +62,7 @@ struct pattern_rule {
 };
 
 struct dependency {
-	const char *key;
-	size_t key_size;
+	struct needed key;
 	const json_t *needed;    /* an array of names, or NULL */
 	const struct node *node; /* or a schema */
 	enum keyword keyword;
@@ -60,11 +72,13 @@ struct dependency {
 struct object_rule {
 	size_t min, max;
 	struct map members; /* from names to struct member */
-	const json_t *required;
+	struct needed *required;
+	size_t nrequired;
 	struct pattern_rule *patterns;
 	struct dependency *dependencies;
 	const struct node *additional, *names;
-	bool walk; /* members have to be looked at one by one */
+	bool walk;       /* members have to be looked at one by one */
+	bool only_known; /* but only those of `members` */
 };
 
 struct branches {
@@ -75,7 +89,10 @@ struct branches {
 struct logic_rule {
 	const json_t *choices; /* enum: an array */
 	const json_t *constant;
-	uint64_t *hashes; /* sorted, of many choices */
+	uint64_t *hashes;             /* sorted, of many choices */
+	struct map texts;             /* the choices that are texts */
+	struct needed few[FEW_TEXTS]; /* if there are no more */
+	bool only_texts;
 	const struct node *ref;
 	const struct node *dynamic; /* where to begin, and the name to look for from outside */
 	const char *dynamic_name;
@@ -84,19 +101,24 @@ struct logic_rule {
 };
 
 struct node {
-	const char *where;
-	const struct resource *resource;
-	const json_t *schema;
-	unsigned types; /* VALUE_... that are allowed */
-	bool deny;      /* the schema false */
-	bool strict;    /* 1.0 is no integer */
+	const struct node *target; /* what applies in its place: that of a mere $ref; or itself */
+	uint8_t types;             /* VALUE_... that are allowed */
+	uint8_t further;           /* those for which there are rules */
+	bool deny;                 /* the schema false */
+	bool strict;               /* 1.0 is no integer */
+	bool rest;                 /* has unevaluated... */
+	bool odd;                  /* more than its own rules have to be looked at */
 	struct number_rule *number;
 	struct string_rule *string;
 	struct array_rule *array;
 	struct object_rule *object;
 	struct logic_rule *logic;
 	const struct node *rest_items, *rest_members; /* unevaluatedItems, unevaluatedProperties */
-	struct node *next;                            /* to be compiled */
+	const struct resource *resource;
+	const char *where;
+	const json_t *schema;
+	struct node *next; /* to be compiled */
+	struct node *older;
 };
 
 /* What a schema says without effect. */
@@ -119,6 +141,7 @@ struct plan {
 	struct arena arena;
 	struct library library;
 	const struct node *root;
+	struct node *newest; /* of all nodes */
 	bool formats, dynamic;
 	struct note notes[NOTE_COUNT];
 	struct plan_regex *regexes;

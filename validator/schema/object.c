@@ -10,10 +10,10 @@ enum {
 
 static bool
 check_counts(
-    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
 	const struct object_rule *rule = node->object;
-	size_t n = json_object_size(value);
+	size_t n = value->count;
 
 	if (n < rule->min)
 		return run_fail(run, node, KEYWORD_min_members, place, value,
@@ -27,19 +27,15 @@ check_counts(
 /* ---- one member ---- */
 
 static bool
-check_name(
-    struct run *run, const struct node *by, const char *key, size_t size, const struct place *at)
+check_name(struct run *run, const struct node *by, const struct place *at)
 {
-	json_t *name = json_stringn_nocheck(key, size);
+	const struct view name = view_name(at->key, at->index);
 
-	must(name != NULL);
-	bool ok = run_visit(run, by, name, at, NULL);
-	json_decref(name);
-	return ok;
+	return run_visit(run, by, &name, at, NULL);
 }
 
 static bool
-check_patterns(struct run *run, const struct node *node, const json_t *value,
+check_patterns(struct run *run, const struct node *node, const struct view *value,
     const struct place *at, bool *matched)
 {
 	bool ok = true;
@@ -62,7 +58,7 @@ check_patterns(struct run *run, const struct node *node, const json_t *value,
 
 static bool
 check_additional(
-    struct run *run, const struct node *node, const json_t *value, const struct place *at)
+    struct run *run, const struct node *node, const struct view *value, const struct place *at)
 {
 	const struct node *by = node->object->additional;
 
@@ -75,13 +71,13 @@ check_additional(
 /* member: its row, or NULL. */
 static bool
 check_member(struct run *run, const struct node *node, const struct member *member,
-    const json_t *value, const struct place *at, bool *evaluated)
+    const struct view *value, const struct place *at, bool *evaluated)
 {
 	const struct object_rule *rule = node->object;
 	bool ok = true, known = member != NULL && member->node != NULL;
 
 	if (rule->names != NULL)
-		ok &= check_name(run, rule->names, at->key, at->index, at);
+		ok &= check_name(run, rule->names, at);
 	if (known)
 		ok &= run_visit(run, member->node, value, at, NULL);
 	if (rule->patterns != NULL)
@@ -98,25 +94,26 @@ check_member(struct run *run, const struct node *node, const struct member *memb
 
 /* *found: the required names among the first BITS that are there. */
 static bool
-check_members(struct run *run, const struct node *node, const json_t *value,
+check_members(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen, uint64_t *found)
 {
 	const struct object_rule *rule = node->object;
-	json_t *object = (json_t *)(uintptr_t)value;
-	struct place at = { .up = place, .of = value };
-	size_t i = 0;
+	struct place at = { .up = place, .of = value->json };
 	bool ok = true, evaluated;
 
-	for (void *m = json_object_iter(object);
-	     m != NULL && (ok || run->problems != NULL) && !run->stopped;
-	     m = json_object_iter_next(object, m), i++) {
-		at.key = json_object_iter_key(m);
-		at.index = json_object_iter_key_len(m);
-		const struct member *member = map_get(&rule->members, at.key, at.index);
+	for (uint32_t i = 0; i < value->count && (ok || run->problems != NULL) && !run->stopped;
+	     i++) {
+		const struct view_member *one = &value->members[i];
+		const struct member *member =
+		    map_find(&rule->members, one->key, one->size, one->hash);
 
+		if (member == NULL && rule->only_known)
+			continue;
+		at.key = one->key;
+		at.index = one->size;
 		if (member != NULL && member->bit != 0 && member->bit <= BITS)
 			*found |= 1ULL << (member->bit - 1);
-		ok &= check_member(run, node, member, json_object_iter_value(m), &at, &evaluated);
+		ok &= check_member(run, node, member, &one->value, &at, &evaluated);
 		if (evaluated)
 			seen_set(seen, i);
 	}
@@ -124,30 +121,30 @@ check_members(struct run *run, const struct node *node, const json_t *value,
 }
 
 static bool
-check_required(struct run *run, const struct node *node, const json_t *value,
+has(const struct view *value, const struct needed *name)
+{
+	return view_has(value, name->name, name->size, name->hash);
+}
+
+static bool
+check_required(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, uint64_t found)
 {
-	json_t *name;
-	size_t i;
+	const struct object_rule *rule = node->object;
 	bool ok = true;
 
-	json_array_foreach((json_t *)(uintptr_t)node->object->required, i, name)
-	{
-		if ((i < BITS && (found >> i & 1) != 0) ||
-		    json_object_getn(value, json_string_value(name), json_string_length(name)) !=
-			NULL)
+	for (size_t i = 0; i < rule->nrequired && (ok || run->problems != NULL); i++) {
+		if ((i < BITS && (found >> i & 1) != 0) || has(value, &rule->required[i]))
 			continue;
 		ok = run_fail(run, node, KEYWORD_required, place, value, "the property \"%.200s\"",
-		    json_string_value(name));
-		if (run->problems == NULL)
-			break;
+		    rule->required[i].name);
 	}
 	return ok;
 }
 
 static bool
 check_needed(struct run *run, const struct node *node, const struct dependency *one,
-    const json_t *value, const struct place *place)
+    const struct view *value, const struct place *place)
 {
 	json_t *name;
 	size_t i;
@@ -157,23 +154,24 @@ check_needed(struct run *run, const struct node *node, const struct dependency *
 	{
 		const char *text = json_string_value(name);
 
-		if (text == NULL || json_object_getn(value, text, json_string_length(name)) != NULL)
+		if (text == NULL ||
+		    json_object_getn(value->json, text, json_string_length(name)) != NULL)
 			continue;
 		ok = run_fail(run, node, one->keyword, place, value,
-		    "the property \"%.200s\", which \"%.200s\" needs", text, one->key);
+		    "the property \"%.200s\", which \"%.200s\" needs", text, one->key.name);
 	}
 	return ok;
 }
 
 static bool
-check_dependencies(struct run *run, const struct node *node, const json_t *value,
+check_dependencies(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	bool ok = true;
 
 	for (const struct dependency *one = node->object->dependencies; one != NULL;
 	     one = one->next) {
-		if (json_object_getn(value, one->key, one->key_size) == NULL)
+		if (!has(value, &one->key))
 			continue;
 		ok &= one->node != NULL ? run_visit(run, one->node, value, place, seen)
 		                        : check_needed(run, node, one, value, place);
@@ -182,7 +180,7 @@ check_dependencies(struct run *run, const struct node *node, const json_t *value
 }
 
 bool
-object_check(struct run *run, const struct node *node, const json_t *value,
+object_check(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	const struct object_rule *rule = node->object;
@@ -199,27 +197,24 @@ object_check(struct run *run, const struct node *node, const json_t *value,
 }
 
 bool
-object_check_rest(struct run *run, const struct node *node, const json_t *value,
+object_check_rest(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
-	json_t *object = (json_t *)(uintptr_t)value;
-	struct place at = { .up = place, .of = value };
-	size_t i = 0;
+	struct place at = { .up = place, .of = value->json };
 	bool ok = true;
 
-	for (void *m = json_object_iter(object); m != NULL && !run->stopped;
-	     m = json_object_iter_next(object, m), i++) {
-		const json_t *member = json_object_iter_value(m);
+	for (uint32_t i = 0; i < value->count && !run->stopped; i++) {
+		const struct view_member *one = &value->members[i];
 
 		if (seen_has(seen, i))
 			continue;
-		at.key = json_object_iter_key(m);
-		at.index = json_object_iter_key_len(m);
+		at.key = one->key;
+		at.index = one->size;
 		ok &=
 		    node->rest_members->deny
-			? run_fail(run, node, KEYWORD_unevaluated_properties, &at, member,
+			? run_fail(run, node, KEYWORD_unevaluated_properties, &at, &one->value,
 			      "no property \"%.200s\", which the schema does not describe", at.key)
-			: run_visit(run, node->rest_members, member, &at, NULL);
+			: run_visit(run, node->rest_members, &one->value, &at, NULL);
 	}
 	seen_all(seen);
 	return ok;

@@ -18,6 +18,7 @@
 
 enum {
 	MAX_NODES = 100000,
+	MAX_HOPS = 100, /* of references */
 };
 
 /* ---- nodes ---- */
@@ -46,7 +47,10 @@ plan_node(struct build *build, const struct location *at, struct err *e)
 		.types = VALUE_any,
 		.deny = json_is_false(at->schema),
 		.strict = at->resource->draft == DRAFT_4,
-		.next = build->queue };
+		.next = build->queue,
+		.older = build->plan->newest };
+	node->target = node;
+	build->plan->newest = node;
 	if (json_is_object(at->schema)) {
 		build->queue = node;
 		map_mark(&build->nodes, &build->plan->arena, at->schema, node);
@@ -111,6 +115,68 @@ compile_queue(struct build *build, struct err *e)
 	return 0;
 }
 
+/* Is a node nothing but a reference? */
+static bool
+is_mere_ref(const struct node *node)
+{
+	const struct logic_rule *rule = node->logic;
+
+	return rule != NULL && rule->ref != NULL && node->types == VALUE_any && !node->deny &&
+	       node->number == NULL && node->string == NULL && node->array == NULL &&
+	       node->object == NULL && !node->rest && rule->choices == NULL &&
+	       rule->constant == NULL && rule->dynamic == NULL && rule->all.nodes == NULL &&
+	       rule->any.nodes == NULL && rule->one.nodes == NULL && rule->not == NULL &&
+	       rule->condition == NULL;
+}
+
+/* The end of a chain of references; one that has none leads to itself. */
+static const struct node *
+target_of(const struct node *node)
+{
+	const struct node *at = node;
+
+	for (int hops = 0; is_mere_ref(at); at = at->logic->ref)
+		if (hops++ == MAX_HOPS)
+			return node;
+	return at;
+}
+
+static void
+settle_node(struct node *node)
+{
+	struct object_rule *object = node->object;
+
+	if (object != NULL)
+		object->only_known =
+		    object->names == NULL && object->patterns == NULL && object->additional == NULL;
+	struct array_rule *array = node->array;
+
+	if (array != NULL)
+		array->only_items = array->rest != NULL && !array->rest->deny &&
+		                    array->nprefix == 0 && array->contains == NULL &&
+		                    !array->unique;
+	node->rest = node->rest_items != NULL || node->rest_members != NULL;
+	node->further = (uint8_t)((node->number != NULL ? VALUE_number : 0) |
+				  (node->string != NULL ? VALUE_string : 0) |
+				  (node->array != NULL ? VALUE_array : 0) |
+				  (node->object != NULL ? VALUE_object : 0) |
+				  (node->rest ? VALUE_array | VALUE_object : 0) |
+				  (node->logic != NULL || node->deny ? VALUE_any : 0));
+}
+
+/* When all rules are there. References are skipped only if nobody asks which resources were
+ * entered. */
+static void
+settle_all(struct plan *plan)
+{
+	for (struct node *node = plan->newest; node != NULL; node = node->older) {
+		settle_node(node);
+		node->odd = node->deny || node->rest || plan->dynamic;
+	}
+	for (struct node *node = plan->newest; node != NULL && !plan->dynamic; node = node->older)
+		node->target = target_of(node);
+}
+
 /* Any dynamic anchor may be the target of a dynamic reference. */
 static int
 compile_dynamic(struct build *build, struct err *e)
@@ -152,6 +218,7 @@ compile_all(struct plan *plan, const struct plan_spec *spec, struct err *e)
 		if (plan->dynamic && compile_dynamic(&build, e) < 0)
 			return -1;
 	} while (newest != plan->library.all);
+	settle_all(plan);
 	return 0;
 }
 

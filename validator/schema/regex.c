@@ -8,6 +8,8 @@
  */
 #include "validator/schema/regex.h"
 
+#include "validator/schema/simple.h"
+
 #include "common/base/auto.h"
 
 #include <ctype.h>
@@ -85,6 +87,7 @@ struct regex {
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *context;
+	struct simple simple;
 };
 
 /* What is left of a pattern, and its translation. */
@@ -522,6 +525,7 @@ regex_new(const char *pattern, size_t size, struct err *e)
 	struct regex *regex = calloc(1, sizeof *regex);
 	must(regex != NULL);
 	regex->code = code;
+	regex->simple = simple_read(pattern, size);
 	regex->data = pcre2_match_data_create(1, NULL);
 	regex->context = pcre2_match_context_create(NULL);
 	must(regex->data != NULL && regex->context != NULL);
@@ -544,9 +548,13 @@ regex_free(struct regex *regex)
 int
 regex_match(const struct regex *regex, const char *text, size_t size, struct err *e)
 {
+	int got = simple_match(&regex->simple, text, size);
+
+	if (got >= 0)
+		return got;
 	/* Jansson has checked that the text is UTF-8. */
-	int got = pcre2_match(regex->code, (PCRE2_SPTR)text, size, 0, PCRE2_NO_UTF_CHECK,
-	    regex->data, regex->context);
+	got = pcre2_match(regex->code, (PCRE2_SPTR)text, size, 0, PCRE2_NO_UTF_CHECK, regex->data,
+	    regex->context);
 
 	if (got >= 0)
 		return 1;

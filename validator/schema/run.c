@@ -17,7 +17,7 @@
 enum {
 	MAX_DEPTH = 1500, /* calls of run_visit() within one another; each needs some 600 bytes */
 	DEEP_DATA = 100,  /* levels, from which the data is at fault */
-	CLOCK_STEPS = 256,
+	CLOCK_STEPS = 1024,
 	TEXT_BYTES = 512,
 };
 
@@ -34,17 +34,17 @@ bool
 run_stop(struct run *run)
 {
 	run->stopped = true;
+	run->pause = 0;
 	return false;
 }
 
 bool
-run_spend(struct run *run, uint64_t steps)
+run_pause(struct run *run)
 {
-	uint64_t before = run->steps;
+	int64_t now = now_ms();
 
-	run->steps += steps;
-	if (run->stopped || before / CLOCK_STEPS == run->steps / CLOCK_STEPS)
-		return !run->stopped;
+	if (run->stopped)
+		return false;
 	if (run->steps > run->limits.max_steps) {
 		err_set(run->e, ERR_limit_exceeded,
 		    "the check takes more than %" PRIu64
@@ -52,7 +52,10 @@ run_spend(struct run *run, uint64_t steps)
 		    run->limits.max_steps);
 		return run_stop(run);
 	}
-	if (now_ms() <= run->end_ms)
+	run->pause = run->steps + CLOCK_STEPS;
+	if (run->end_ms == 0)
+		run->end_ms = now + (int64_t)run->limits.max_ms;
+	if (now <= run->end_ms)
 		return true;
 	err_set(run->e, ERR_limit_exceeded,
 	    "the check takes more than %" PRIu64
@@ -63,7 +66,7 @@ run_spend(struct run *run, uint64_t steps)
 
 bool
 run_fail(struct run *run, const struct node *node, enum keyword keyword, const struct place *place,
-    const json_t *value, const char *fmt, ...)
+    const struct view *value, const char *fmt, ...)
 {
 	char expected[TEXT_BYTES];
 	va_list ap;
@@ -73,14 +76,18 @@ run_fail(struct run *run, const struct node *node, enum keyword keyword, const s
 	va_start(ap, fmt);
 	vsnprintf(expected, sizeof expected, fmt, ap);
 	va_end(ap);
-	problem_add(
-	    run->problems, &(struct problem_facts){ node, keyword, place, value, expected });
+	json_t *name = value->json == NULL ? json_stringn_nocheck(value->text, value->count) : NULL;
+	must(value->json != NULL || name != NULL);
+	problem_add(run->problems, &(struct problem_facts){ node, keyword, place,
+				       name != NULL ? name : value->json, expected });
+	json_decref(name);
 	return false;
 }
 
 /* "a string or null" */
-static bool
-fail_type(struct run *run, const struct node *node, const json_t *value, const struct place *place)
+static __attribute__((noinline)) bool
+fail_type(
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
 	char text[128] = "";
 	unsigned left = node->types;
@@ -106,10 +113,11 @@ fail_type(struct run *run, const struct node *node, const json_t *value, const s
 /* ---- seen ---- */
 
 void
-seen_open(struct seen *seen, const json_t *value)
+seen_open(struct seen *seen, const struct view *value)
 {
-	*seen = (struct seen){ .count = json_is_object(value) ? json_object_size(value)
-		                                              : json_array_size(value) };
+	bool parts = (value->types & (VALUE_object | VALUE_array)) != 0;
+
+	*seen = (struct seen){ .count = parts ? value->count : 0 };
 	seen->bits = seen->few;
 	if (seen->count > 64 * sizeof seen->few / sizeof seen->few[0]) {
 		seen->bits = calloc(seen->count / 64 + 1, sizeof *seen->bits);
@@ -143,29 +151,28 @@ seen_join(struct seen *seen, const struct seen *more)
 /* ---- the walk ---- */
 
 static bool
-check_rules(struct run *run, const struct node *node, const json_t *value,
+check_rules(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
+	switch (value->types & (VALUE_object | VALUE_array | VALUE_string | VALUE_number)) {
+	case VALUE_object:
 		return node->object == NULL || object_check(run, node, value, place, seen);
-	case JSON_ARRAY:
+	case VALUE_array:
 		return node->array == NULL || array_check(run, node, value, place, seen);
-	case JSON_STRING:
+	case VALUE_string:
 		return node->string == NULL || string_check(run, node, value, place);
-	case JSON_INTEGER:
-	case JSON_REAL:
+	case VALUE_number:
 		return node->number == NULL || number_check(run, node, value, place);
 	default:
 		return true;
 	}
 }
 
-static bool
-check_own(struct run *run, const struct node *node, const json_t *value, const struct place *place,
-    struct seen *seen)
+static inline bool
+check_own(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
 {
-	bool ok = (node->types & value_types(value, node->strict)) != 0 ||
+	bool ok = (node->types & (node->strict ? value->strict_types : value->types)) != 0 ||
 	          fail_type(run, node, value, place);
 
 	if (ok || run->problems != NULL)
@@ -178,16 +185,18 @@ check_own(struct run *run, const struct node *node, const json_t *value, const s
 /* unevaluatedItems and unevaluatedProperties see what this schema evaluated, and nothing outside.
  * A keyword that failed has evaluated what it describes, so that nothing is reported twice. */
 static bool
-check_with_rest(struct run *run, const struct node *node, const json_t *value,
+check_with_rest(struct run *run, const struct node *node, const struct view *value,
     const struct place *place, struct seen *seen)
 {
 	struct seen own;
 
 	seen_open(&own, value);
 	bool ok = check_own(run, node, value, place, &own);
-	if (node->rest_members != NULL && json_is_object(value) && (ok || run->problems != NULL))
+	if (node->rest_members != NULL && (value->types & VALUE_object) != 0 &&
+	    (ok || run->problems != NULL))
 		ok &= object_check_rest(run, node, value, place, &own);
-	if (node->rest_items != NULL && json_is_array(value) && (ok || run->problems != NULL))
+	if (node->rest_items != NULL && (value->types & VALUE_array) != 0 &&
+	    (ok || run->problems != NULL))
 		ok &= array_check_rest(run, node, value, place, &own);
 	seen_join(seen, &own);
 	seen_close(&own);
@@ -216,33 +225,27 @@ too_deep(struct run *run, const struct node *node, const struct place *place)
 }
 
 static bool
-enter(struct run *run, const struct node *node, const json_t *value, const struct place *place,
+enter(struct run *run, const struct node *node, const struct view *value, const struct place *place,
     struct seen *seen)
 {
-	bool rest = node->rest_members != NULL || node->rest_items != NULL;
-
 	if (run->depth >= MAX_DEPTH)
 		return too_deep(run, node, place);
 	run->depth++;
-	bool ok = rest && (json_is_object(value) || json_is_array(value))
+	bool ok = node->rest && (value->types & (VALUE_object | VALUE_array)) != 0
 	              ? check_with_rest(run, node, value, place, seen)
 	              : check_own(run, node, value, place, seen);
 	run->depth--;
 	return ok;
 }
 
-bool
-run_visit(struct run *run, const struct node *node, const json_t *value, const struct place *place,
-    struct seen *seen)
+static bool
+enter_resource(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
 {
 	const struct scope *outer = run->scope;
 	const struct scope inner = { outer, node->resource };
 
-	if (!run_spend(run, 1))
-		return false;
-	if (node->deny)
-		return run_fail(run, node, KEYWORD_COUNT, place, value, "nothing here");
-	if (!run->plan->dynamic || (outer != NULL && outer->resource == node->resource))
+	if (outer != NULL && outer->resource == node->resource)
 		return enter(run, node, value, place, seen);
 	run->scope = &inner;
 	bool ok = enter(run, node, value, place, seen);
@@ -250,15 +253,37 @@ run_visit(struct run *run, const struct node *node, const json_t *value, const s
 	return ok;
 }
 
+static __attribute__((noinline)) bool
+enter_odd(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
+{
+	if (node->deny)
+		return run_fail(run, node, KEYWORD_COUNT, place, value, "nothing here");
+	return run->plan->dynamic ? enter_resource(run, node, value, place, seen)
+	                          : enter(run, node, value, place, seen);
+}
+
+bool
+run_enter(struct run *run, const struct node *node, const struct view *value,
+    const struct place *place, struct seen *seen)
+{
+	if (node->odd)
+		return enter_odd(run, node, value, place, seen);
+	if (run->depth >= MAX_DEPTH)
+		return too_deep(run, node, place);
+	run->depth++;
+	bool ok = check_own(run, node, value, place, seen);
+	run->depth--;
+	return ok;
+}
+
 int
-run_check(const struct plan *plan, const json_t *value, const struct run_limits *limits,
+run_check(const struct plan *plan, const struct view *value, const struct run_limits *limits,
     struct problems *problems, struct err *e)
 {
-	struct run run = { .plan = plan,
-		.limits = *limits,
-		.end_ms = now_ms() + (int64_t)limits->max_ms,
-		.problems = problems,
-		.e = e };
+	struct run run = {
+		.plan = plan, .limits = *limits, .pause = CLOCK_STEPS, .problems = problems, .e = e
+	};
 	bool ok = run_visit(&run, plan->root, value, NULL, NULL);
 
 	return run.stopped ? -1 : ok;

@@ -21,16 +21,16 @@ characters(const char *text, size_t size)
 
 static bool
 check_length(
-    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
 	const struct string_rule *rule = node->string;
-	size_t size = json_string_length(value);
+	size_t size = value->count;
 	bool ok = true;
 
 	/* A character has one to four bytes. */
 	if (size <= rule->max && size >= 4 * rule->min)
 		return true;
-	size_t n = characters(json_string_value(value), size);
+	size_t n = characters(value->text, size);
 	if (n < rule->min)
 		ok = run_fail(run, node, KEYWORD_min_length, place, value,
 		    "a string of at least %zu characters; this one has %zu", rule->min, n);
@@ -42,10 +42,9 @@ check_length(
 
 static bool
 check_pattern(
-    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
-	int got = regex_match(
-	    node->string->regex, json_string_value(value), json_string_length(value), run->e);
+	int got = regex_match(node->string->regex, value->text, value->count, run->e);
 
 	if (got > 0)
 		return true;
@@ -79,11 +78,11 @@ content_fits(const struct string_rule *rule, const char *text, size_t size)
 
 static bool
 check_content(
-    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
 	const struct string_rule *rule = node->string;
 
-	if (content_fits(rule, json_string_value(value), json_string_length(value)))
+	if (content_fits(rule, value->text, value->count))
 		return true;
 	return run_fail(run, node,
 	    rule->content_type != NULL ? KEYWORD_content_type : KEYWORD_content_coding, place,
@@ -95,15 +94,14 @@ check_content(
 
 bool
 string_check(
-    struct run *run, const struct node *node, const json_t *value, const struct place *place)
+    struct run *run, const struct node *node, const struct view *value, const struct place *place)
 {
 	const struct string_rule *rule = node->string;
 	bool ok = check_length(run, node, value, place);
 
 	if (rule->regex != NULL && (ok || run->problems != NULL))
 		ok &= check_pattern(run, node, value, place);
-	if (rule->format != NULL &&
-	    !rule->format->check(json_string_value(value), json_string_length(value)))
+	if (rule->format != NULL && !rule->format->check(value->text, value->count))
 		ok = run_fail(run, node, KEYWORD_format, place, value,
 		    "a string of the format %s, for example %s", rule->format->name,
 		    rule->format->example);

@@ -149,13 +149,25 @@ all_forbid_text(const struct branches *branches, unsigned *left)
 	return branches->count > 0;
 }
 
+static int
+verdict(const struct plan *plan, const json_t *value, struct problems *problems, struct err *e)
+{
+	struct arena arena = { 0 };
+	struct view view;
+
+	view_read(&view, &arena, value);
+	int got = run_check(plan, &view, &limits, problems, e);
+	arena_free(&arena);
+	return got;
+}
+
 /* A model often sends the text of an object for the object. Where the schema allows texts, the
  * verdict is about the text. */
 static int
 check(const struct plan *plan, struct document *data, struct schema_report *out, struct err *e)
 {
 	const json_t *text = data->value;
-	int got = run_check(plan, text, &limits, NULL, e);
+	int got = verdict(plan, text, NULL, e);
 	struct document inner;
 	unsigned left = MAX_NODES;
 	struct err why;
@@ -175,7 +187,7 @@ check(const struct plan *plan, struct document *data, struct schema_report *out,
 	document_free(data);
 	*data = inner;
 	out->parsed_text = true;
-	return run_check(plan, data->value, &limits, NULL, e);
+	return verdict(plan, data->value, NULL, e);
 }
 
 /* A limit ends the search for further errors, but not the report of those that were found. */
@@ -187,7 +199,7 @@ collect(const struct plan *plan, const json_t *value, const struct validate_json
 		.detailed = ask->output == schema_output_detailed };
 	struct err ignored;
 
-	run_check(plan, value, &limits, &problems, &ignored);
+	verdict(plan, value, &problems, &ignored);
 	out->errors.items = problems.items;
 	out->errors.count = problems.count;
 	out->error_count = problems.total > 0 ? problems.total : 1;

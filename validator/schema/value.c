@@ -34,7 +34,9 @@ static const unsigned types[] = {
 unsigned
 value_types(const json_t *value, bool strict)
 {
-	double real = json_is_real(value) ? json_real_value(value) : 0.5;
+	if (!json_is_real(value))
+		return types[json_typeof(value)];
+	double real = json_real_value(value);
 	const struct document_exact *exact = document_exact(value);
 	bool integer = real == trunc(real) && !strict;
 
@@ -65,9 +67,9 @@ print_real(double real, char text[NUMBER_BYTES])
 	}
 }
 
-/* Has Jansson's number so few digits that all short ones can be compared as doubles? */
-static bool
-is_short(const json_t *value)
+/* All short numbers can be compared as doubles. */
+bool
+value_is_short(const json_t *value)
 {
 	json_int_t n = json_integer_value(value);
 
@@ -100,7 +102,7 @@ value_compare(const json_t *a, const json_t *b)
 	char one[NUMBER_BYTES], two[NUMBER_BYTES];
 	struct decimal d, e;
 
-	if (is_short(a) && is_short(b))
+	if (value_is_short(a) && value_is_short(b))
 		return (x > y) - (x < y);
 	decimal_of(a, one, &d);
 	decimal_of(b, two, &e);
@@ -213,7 +215,7 @@ hash_number(const json_t *value)
 	double real = json_number_value(value) + 0.0; /* no negative zero */
 	uint64_t bits;
 
-	if (!is_short(value)) {
+	if (!value_is_short(value)) {
 		decimal_of(value, text, &d);
 		if (!decimal_fits_double(&d))
 			return hash_digits(&d);

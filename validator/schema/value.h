@@ -28,6 +28,8 @@ const char *value_type_name(unsigned one);
 bool value_equal(const json_t *, const json_t *);
 /* Equal values have equal hashes; *steps counts the values that were visited. */
 uint64_t value_hash(const json_t *, uint64_t *steps);
+/* Has the number so few digits that a double is it, digit for digit? */
+bool value_is_short(const json_t *);
 /* Less than, equal to or greater than zero; two numbers. */
 int value_compare(const json_t *, const json_t *);
 /* Is the number a multiple of the other, which is greater than zero? *steps counts the work. */
