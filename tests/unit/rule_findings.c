@@ -2,10 +2,11 @@
 /*
  * rule_findings.c - checks programs, for test_rules.py and tests/bench/refusals.
  *
- *     rule_findings PROFILE [messages]
+ *     rule_findings PROFILE [messages|advice]
  *
  * Reads programs that end with a zero byte. Prints the findings of each under the profile in one
- * line, "1:8 forbidden-import, ...", empty if there is none; or "rule: message", separated by tabs.
+ * line, "1:8 forbidden-import, ...", empty if there is none; or "rule: message", or what is
+ * advised, separated by tabs.
  */
 #include "checked.h"
 
@@ -24,6 +25,14 @@ print_messages(const struct checked *got)
 	puts("");
 }
 
+static void
+print_advice(const struct checked *got)
+{
+	for (size_t n = 0; n < got->report.recommendations.count; n++)
+		printf("%s%s", n == 0 ? "" : "\t", got->report.recommendations.items[n]);
+	puts("");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -39,7 +48,7 @@ main(int argc, char **argv)
 		size -= text[size - 1] == 0;
 		checked_run(&got, text, (size_t)size, argv[1], NULL, false);
 		if (argc > 2 && got.status == 0)
-			print_messages(&got);
+			(strcmp(argv[2], "advice") == 0 ? print_advice : print_messages)(&got);
 		else
 			puts(got.status == 0 ? got.found : got.error.text);
 		checked_clear(&got);

@@ -279,6 +279,64 @@ gives_advice(void **state)
 	checked_clear(&got);
 }
 
+static const struct {
+	const char *code, *advice; /* a part of it; NULL: there is none */
+} dangers[] = {
+	{ "while True:\n    print(1)\n", "Line 1: this loop never ends" },
+	{ "while 1:\n    for x in y: break\n", "never ends" },
+	{ "while True:\n    if f(): break\n", NULL },
+	{ "def f():\n    while True:\n        yield 1\n", NULL },
+	{ "def f():\n    while True:\n        for x in y:\n            return x\n", NULL },
+	{ "import sys\nwhile True:\n    sys.exit()\n", NULL },
+	{ "while True:\n    def f(): return 1\n", "never ends" },
+	{ "while x:\n    print(1)\n", NULL },
+	{ "def f(n):\n    return n * f(n - 1)\n", "Line 1: f() always calls itself" },
+	{ "def f(n):\n    return n * f(n - 1) if n else 1\n", NULL },
+	{ "def f(n):\n    return n and f(n - 1)\n", NULL },
+	{ "def f(n):\n    return lambda: f(n)\n", NULL },
+	{ "class A:\n    def hash(self):\n        return hash(1)\n", NULL },
+	{ "x = 9 ** 9 ** 9\n", "millions of digits" },
+	{ "x = 10 ** 100 + 2 ** 1000\n", NULL },
+	{ "x = [0] * 10 ** 10\n", "more memory" },
+	{ "x = 10 ** 9 * 'a'\n", "more memory" },
+	{ "x = [0] * 10 ** 6\n", NULL },
+	{ "x = list(range(10 ** 10))\n", "more memory" },
+	{ "for x in range(10 ** 10): pass\n", NULL },
+	{ "x = eval(input())\n", "eval() runs whatever is typed" },
+	{ "import subprocess as s\ns.run('ls', shell=True)\n", "Line 2: shell=True" },
+	{ "import pickle\npickle.loads(b'')\n", "Line 2: pickle.loads() runs code" },
+	{ "from pickle import loads as l\nl(b'')\n", "pickle.loads() runs code" },
+	{ "import os\nwhile f():\n    os.fork()\n", "os.fork() copies" },
+	{ "import math\nmath.sqr(2)\n",
+	    "Line 2: module math has no public member 'sqr'; did you mean 'sqrt'?" },
+	{ "from math import squareroot\n", "no public member 'squareroot'" },
+	{ "import math, sys\nmath.sqrt(2)\nsys.path\n", NULL },
+	{ "print(undefined_name)\n", "'undefined_name' is bound nowhere" },
+	{ "for x in [1]: print(x, __name__)\n", NULL },
+};
+
+static void
+warns_of_dangers(void **state)
+{
+	struct checked got;
+
+	(void)state;
+	for (size_t n = 0; n < COUNT(dangers); n++) {
+		const char *wanted = dangers[n].advice != NULL ? dangers[n].advice : "Line ";
+		const struct texts *told = &got.report.recommendations;
+		bool found = false;
+
+		checked_run(&got, dangers[n].code, strlen(dangers[n].code), "open", NULL, false);
+		assert_true(got.report.validation->valid);
+		for (size_t i = 0; i < told->count; i++)
+			found = found || strstr(told->items[i], wanted) != NULL;
+		if (found != (dangers[n].advice != NULL))
+			fail_msg("%s: %s", dangers[n].code,
+			    told->count > 0 ? told->items[0] : "nothing is told");
+		checked_clear(&got);
+	}
+}
+
 /* More than the report may hold: the first are told, all are counted. */
 static void
 tells_the_first_of_many(void **state)
@@ -326,6 +384,7 @@ main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(answers_as_documented);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(measures);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(gives_advice);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(warns_of_dangers);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(tells_the_first_of_many);
 	return _cmocka_run_group_tests("validator rules", tests, n, NULL, NULL);
 }

@@ -130,6 +130,10 @@ fix_advise(const struct program *program, struct report *report)
 
 	while (PyDict_Next(program->names.used, &at, &name, &index)) {
 		const struct missing *row = known_missing(program, name, index);
+		if (row == NULL && names_missing(&program->names, name))
+			report_advice(report,
+			    "'%s' is bound nowhere in this code, nor is it a built-in",
+			    tree_string(name));
 		if (row == NULL)
 			continue;
 		if (policy_module(program->policy, row->module))

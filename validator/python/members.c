@@ -2,6 +2,8 @@
 /* members.c - looks names up in the table that members.py made. */
 #include "validator/python/members.h"
 
+#include "validator/schema/similar.h"
+
 #include "common/base/auto.h"
 
 #include <stdlib.h>
@@ -43,4 +45,18 @@ members_public(const char *dotted)
 {
 	return bsearch(dotted, public_names, COUNT(public_names), sizeof *public_names, compare) !=
 	       NULL;
+}
+
+const char *
+members_near(const char *dotted)
+{
+	const char *name = strrchr(dotted, '.') + 1;
+	size_t module = (size_t)(name - dotted);
+	struct similar similar = similar_to(name);
+
+	for (size_t n = 0; n < COUNT(public_names); n++)
+		if (strncmp(public_names[n], dotted, module) == 0 &&
+		    strchr(public_names[n] + module, '.') == NULL)
+			similar_consider(&similar, public_names[n] + module);
+	return similar.best;
 }

@@ -13,3 +13,5 @@
 bool members_module(const char *dotted);
 /* May code use it? dotted: the module and the name after its dot. */
 bool members_public(const char *dotted);
+/* The last part of the public name of the same module that differs least; NULL: none is near. */
+const char *members_near(const char *dotted);

@@ -7,6 +7,7 @@
  */
 #include "validator/python/python.h"
 
+#include "validator/python/danger.h"
 #include "validator/python/fix.h"
 #include "validator/python/interp.h"
 #include "validator/python/measure.h"
@@ -85,6 +86,7 @@ check_program(struct program *program, struct report *report, struct err *e)
 	if (status == 0) {
 		rules_check(program, report);
 		advise(program, report);
+		status = danger_advise(program, report, e);
 	}
 	names_close(&program->names);
 	if (status == 0 && program->source->size <= MAX_COMPILED)

@@ -124,8 +124,9 @@ push(struct stack *stack, PyObject *object, size_t parent)
 {
 	const struct known *class = class_of(object);
 
-	/* Load(), Add() and similar carry nothing; None is not a node. */
-	if (class == NULL || PyTuple_GET_SIZE(class->fields) == 0)
+	/* Load(), Add() and similar carry nothing, and stand in several places; None is not a node.
+	 */
+	if (class == NULL || (PyTuple_GET_SIZE(class->fields) == 0 && class->kind != NODE_Break))
 		return 0;
 	if (stack->count == stack->room) {
 		size_t room = stack->room > 0 ? stack->room * 2 : 256;
