@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* danger.h - warns of code that will not end, uses up memory, runs text or names what is missing. */
+/* danger.h - warns of code that will not end, uses up memory, runs text or misspells names. */
 #pragma once
 
 #include "validator/python/program.h"
