@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct character {
 	const char *from, *to, *what;
@@ -46,14 +47,8 @@ draft_clear(struct draft *draft)
 
 /* ---- strings and comments ---- */
 
-struct scan {
-	char quote; /* of the open string, '#' in a comment, 0 outside */
-	bool triple;
-};
-
-/* Returns how many bytes from `at` belong together; *scan is the state after them. */
-static size_t
-step(struct scan *scan, const char *at)
+size_t
+draft_step(struct scan *scan, const char *at)
 {
 	char c = *at;
 
@@ -92,6 +87,17 @@ fence_of(const struct source *source, size_t line)
 	return strncmp(text + indent, "~~~", 3) == 0 ? "~~~" : NULL;
 }
 
+/* Is a block that begins with this fence Python, as far as the fence says? */
+static bool
+is_code(const struct source *source, size_t line)
+{
+	size_t size;
+	const char *text = source_line(source, line, &size);
+	size_t at = strspn(text, " ") + 3;
+
+	return at >= size || strncasecmp(text + at, "py", 2) == 0;
+}
+
 static bool
 is_blank(const struct source *source, size_t first, size_t last)
 {
@@ -112,6 +118,34 @@ add_lines(struct draft *to, const struct source *source, size_t first, size_t la
 		    source->starts[last] - source->starts[first - 1]);
 }
 
+/* Joins the blocks of code if there are several. */
+static bool
+draft_blocks(const struct source *source, size_t open, struct draft *to, struct report *report)
+{
+	const char *fence = fence_of(source, open);
+	size_t count = 0, close = open;
+
+	for (size_t begin = open; begin <= source->lines; begin = close + 1) {
+		while (begin <= source->lines && fence_of(source, begin) != fence)
+			begin++;
+		for (close = begin + 1; close <= source->lines; close++)
+			if (fence_of(source, close) == fence)
+				break;
+		if (close > source->lines)
+			break;
+		if (is_code(source, begin)) {
+			add_lines(to, source, begin + 1, close - 1);
+			count++;
+		}
+	}
+	if (count < 2) {
+		draft_clear(to);
+		return false;
+	}
+	report_edit(report, "fence", open, "joined the code of %zu Markdown fences", count);
+	return true;
+}
+
 bool
 draft_unfence(const struct source *source, struct draft *to, struct report *report)
 {
@@ -122,6 +156,8 @@ draft_unfence(const struct source *source, struct draft *to, struct report *repo
 	if (open > source->lines)
 		return false;
 	const char *fence = fence_of(source, open);
+	if (draft_blocks(source, open, to, report))
+		return true;
 	for (close = open + 1; close <= source->lines; close++)
 		if (fence_of(source, close) == fence)
 			break;
@@ -188,7 +224,7 @@ draft_characters(const struct source *source, struct draft *to, struct report *r
 		const struct character *c =
 		    scan.quote == 0 && (unsigned char)*text >= 0x80 ? character_at(text) : NULL;
 		if (c == NULL) {
-			size_t size = step(&scan, text);
+			size_t size = draft_step(&scan, text);
 			line += memchr(text, '\n', size) != NULL;
 			draft_add(to, text, size);
 			at += size;
@@ -224,7 +260,7 @@ each_line(const struct source *source,
 		size_t size = source->starts[n] - source->starts[n - 1];
 		see(self, n, text, size, scan.quote == 0);
 		for (size_t at = 0; at < size;)
-			at += step(&scan, text + at);
+			at += draft_step(&scan, text + at);
 	}
 }
 

@@ -15,6 +15,15 @@ struct draft {
 void draft_add(struct draft *, const char *text, size_t size);
 void draft_clear(struct draft *);
 
+/* Where a reader of the text is. */
+struct scan {
+	char quote; /* of the open string, '#' in a comment, 0 outside */
+	bool triple;
+};
+
+/* Returns how many bytes from `at` belong together; *scan is the state after them. */
+size_t draft_step(struct scan *, const char *at);
+
 /*
  * Each function repairs one kind of fault: it writes the repaired source to the empty *to, and the
  * edits to the report.  Returns false if there was nothing to repair; *to is then unusable.
@@ -22,5 +31,12 @@ void draft_clear(struct draft *);
 bool draft_unfence(const struct source *, struct draft *to, struct report *);
 bool draft_characters(const struct source *, struct draft *to, struct report *);
 bool draft_dedent(const struct source *, struct draft *to, struct report *);
+/* Keeps the lines with a prompt of a console. */
+bool draft_prompts(const struct source *, struct draft *to, struct report *);
+bool draft_magics(const struct source *, struct draft *to, struct report *);
+bool draft_words(const struct source *, struct draft *to, struct report *);
+/* Of the line where the parser expects it. */
+bool draft_colon(const struct source *, size_t line, struct draft *to, struct report *);
+bool draft_print(const struct source *, size_t line, struct draft *to, struct report *);
 /* Replaces tabs at the start of lines by spaces. */
 bool draft_tabs(const struct source *, unsigned width, struct draft *to, struct report *);

@@ -16,6 +16,8 @@
 #include <string.h>
 
 enum {
+	MAX_MENDED = 32 << 10, /* bytes whose lines are mended one by one, each with a parse */
+	MAX_LINES = 50,
 	MAX_FIXED =
 	    256 << 10, /* bytes: each attempt is a parse, and a parse cannot be interrupted */
 };
@@ -47,10 +49,22 @@ static const struct attempt {
 	bool alone;
 } attempts[] = {
 	{ draft_unfence, false },
+	{ draft_prompts, false },
+	{ draft_magics, false },
 	{ draft_characters, false },
 	{ draft_dedent, false },
 	{ tabs_of_4, true },
 	{ tabs_of_8, true },
+	{ draft_words, false },
+};
+
+/* What the parser's message asks for, line by line. */
+static const struct remedy {
+	const char *part; /* of the message */
+	bool (*mend)(const struct source *, size_t line, struct draft *, struct report *);
+} remedies[] = {
+	{ "expected ':'", draft_colon },
+	{ "Missing parentheses in call to 'print'", draft_print },
 };
 
 static int
@@ -98,6 +112,44 @@ try_attempt(const struct attempt *attempt, struct source *source, bool *good, st
 	}
 	source_close(&mended);
 	report_forget_edits(report, edits);
+	return status;
+}
+
+/* Mends the line of the next fault; *more: it changed something. */
+static int
+mend_line(struct source *source, bool *good, bool *more, struct report *report, struct err *e)
+{
+	struct draft draft = { 0 };
+	struct source mended = { 0 };
+	struct fault fault = { 0 };
+	PyObject *tree;
+
+	*more = false;
+	if (interp_parse(source, &tree, &fault, e) != 0)
+		return -1;
+	Py_XDECREF(tree);
+	for (size_t n = 0; n < COUNT(remedies) && !*more; n++)
+		*more = strstr(fault.text, remedies[n].part) != NULL &&
+		        remedies[n].mend(source, fault.line, &draft, report);
+	int status = *more ? read_draft(&draft, &mended, good, e) : 0;
+	draft_clear(&draft);
+	if (*more && status == 0) {
+		source_close(source);
+		*source = mended;
+		return 0;
+	}
+	source_close(&mended);
+	return status;
+}
+
+static int
+mend_lines(struct source *source, bool *good, struct report *report, struct err *e)
+{
+	bool more = true;
+	int status = 0;
+
+	for (int n = 0; n < MAX_LINES && status == 0 && more && !*good; n++)
+		status = mend_line(source, good, &more, report, e);
 	return status;
 }
 
@@ -279,6 +331,8 @@ fix_code(const struct source *source, const struct policy *policy, struct source
 	int status = parses(fixed, &good, e);
 	for (size_t n = 0; n < COUNT(attempts) && status == 0 && !good; n++)
 		status = try_attempt(&attempts[n], fixed, &good, report, e);
+	if (status == 0 && !good && source->size <= MAX_MENDED)
+		status = mend_lines(fixed, &good, report, e);
 	if (status == 0 && good)
 		status = complete(fixed, policy, report, e);
 	if (status == 0 && !good)
