@@ -99,7 +99,7 @@ def test_known_programs(program, directory):
     """Each is refused, or reaches nothing; enough of them do reach it in a plain interpreter."""
     texts = programs(directory, "bypasses.txt")
     reach = [text for text in texts if reaches(text)]
-    assert len(reach) >= 200, f"{len(reach)} of {len(texts)} reach anything"
+    assert len(reach) >= 370, f"{len(reach)} of {len(texts)} reach anything"
     for profile in ("strict", "basic"):
         passed = [text for text, found in zip(texts, findings(program, texts, profile), strict=True) if not found and text in reach]
         through = [text for text in passed if reaches(text, guarded=True)]
