@@ -12,6 +12,7 @@
 #include "gateway/compat/offer.h"
 #include "gateway/compat/place.h"
 #include "gateway/mcp/advice.h"
+#include "gateway/mcp/brief.h"
 #include "gateway/rpc/jsonrpc.h"
 #include "gateway/rpc/write.h"
 
@@ -204,6 +205,50 @@ give(struct compat_call *call, const struct rows_give *row, const char *key, con
 		place_set(value, key, made);
 }
 
+/* A key that is the row's own, or whose members are. */
+static bool
+is_given(const struct rows_give *row, const char *path)
+{
+	size_t size = strlen(path);
+
+	return strncmp(row->key, path, size) == 0 && strchr(".[", row->key[size]) != NULL;
+}
+
+static size_t
+size_of_place(const char *path)
+{
+	const char *end = strrchr(path, '.');
+
+	return end == NULL ? 0 : (size_t)(end - path) + 1;
+}
+
+/* A key of core's that has another name in the same object. */
+static bool
+is_renamed(const struct rows_give *row, const char *path)
+{
+	size_t size = size_of_place(path);
+
+	return strcmp(row->ours, path) == 0 && row->how == convert_same &&
+	       size == size_of_place(row->key) && strncmp(row->key, path, size) == 0;
+}
+
+static enum brief_verdict
+judge(const void *self, const char *path)
+{
+	const struct compat_call *call = self;
+	enum brief_verdict verdict = BRIEF_USUAL;
+
+	for (const struct rows_give *row = rows_gives; row->tool != NULL; row++) {
+		if (!is_row_of(call, row->system, row->tool))
+			continue;
+		if (is_given(row, path))
+			return BRIEF_KEEP;
+		if (is_renamed(row, path))
+			verdict = BRIEF_DROP;
+	}
+	return verdict;
+}
+
 /* Takes the reply's JSON and returns the replaced system's: an object, or an array. */
 static json_t *
 give_all(struct compat_call *call, json_t *value)
@@ -259,13 +304,18 @@ json_t *
 compat_result(struct compat_call *call, const struct revision *revision, struct rendered rendered)
 {
 	bool failed = json_is_false(json_object_get(rendered.value, "success"));
-	json_t *result;
+	enum msg_id reply = messages[call->offer->ours].reply;
+	json_t *result, *whole;
 
 	note_end(call, failed);
 	if (rendered.value == NULL)
 		return json_decref(rendered.images), NULL;
 	failed = failed && rows_names[chosen].errors == ROWS_FULL;
-	result = result_of_value(revision, give_all(call, rendered.value), failed);
+	whole = give_all(call, rendered.value);
+	result = result_of_value(revision,
+	    brief_of(reply, whole, &(struct brief_form){ .judge = judge, .self = call }), failed);
+	brief_put_rest(result, reply, whole);
+	json_decref(whole);
 	json_array_extend(json_object_get(result, "content"), rendered.images);
 	json_decref(rendered.images);
 	return result;

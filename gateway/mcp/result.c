@@ -4,6 +4,7 @@
 #include "gateway/mcp/result.h"
 
 #include "gateway/mcp/advice.h"
+#include "gateway/mcp/brief.h"
 #include "gateway/mcp/method.h"
 #include "gateway/mcp/resource/fit.h"
 #include "gateway/mcp/resource/uri.h"
@@ -167,7 +168,8 @@ result_of_rendered(const struct revision *revision, const struct account *who, e
 	json_auto_t *wholes = fit_value(
 	    who, messages[tool].reply, value, failed ? options.error_bytes : options.result_bytes);
 	size_t limit = revision->structured && !failed ? TEXT_BYTES : SIZE_MAX;
-	json_t *result = content(text_of(value, limit), failed);
+	json_auto_t *brief = brief_of(messages[tool].reply, value, NULL);
+	json_t *result = content(text_of(brief, limit), failed);
 
 	json_array_extend(json_object_get(result, "content"), images);
 	if (revision->structured) { /* revisions that have resource links */
@@ -178,6 +180,8 @@ result_of_rendered(const struct revision *revision, const struct account *who, e
 	json_decref(links);
 	if (revision->structured)
 		json_object_set(result, "structuredContent", value);
+	else
+		brief_put_rest(result, messages[tool].reply, value);
 	json_decref(value);
 	return result == NULL ? NULL : method_end(revision, result, NULL);
 }

@@ -2,8 +2,8 @@
 /*
  * result.h - replies and errors of daemons as results of tools/call.
  *
- * On success the whole reply is in structuredContent and, as JSON, in the text.  On failure
- * everything a model needs is in the text, because clients differ in which of the two they show.
+ * The whole reply is in structuredContent.  Everything that a model needs is, as JSON, in the text
+ * (brief.h), because clients differ in which of the two they show.
  *
  * Pictures in the reply (elements of any LIST(rich) with a type that clients can show) follow as
  * image content, in order.  The structured form keeps only their types and names.
