@@ -38,5 +38,7 @@ bool draft_words(const struct source *, struct draft *to, struct report *);
 /* Of the line where the parser expects it. */
 bool draft_colon(const struct source *, size_t line, struct draft *to, struct report *);
 bool draft_print(const struct source *, size_t line, struct draft *to, struct report *);
+/* Closes brackets that are open at the end of the line where the first of them is. */
+bool draft_bracket(const struct source *, size_t line, struct draft *to, struct report *);
 /* Replaces tabs at the start of lines by spaces. */
 bool draft_tabs(const struct source *, unsigned width, struct draft *to, struct report *);

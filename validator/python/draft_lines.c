@@ -171,3 +171,54 @@ draft_print(const struct source *source, size_t line, struct draft *to, struct r
 	report_edit(report, "print", line, "called print() with parentheses");
 	return true;
 }
+
+enum {
+	MAX_OPEN = 32, /* brackets in a line */
+};
+
+/* The closing brackets that a line lacks, the innermost first; false: it lacks none. */
+static bool
+missing_brackets(const char *text, size_t size, char missing[MAX_OPEN + 1])
+{
+	static const char open[] = "([{", close[] = ")]}";
+	struct scan scan = { 0 };
+	size_t count = 0;
+
+	for (size_t at = 0; at < size;) {
+		const char *found = scan.quote == 0 ? strchr(open, text[at]) : NULL;
+		bool ends = scan.quote == 0 && strchr(close, text[at]) != NULL;
+		if (found != NULL && count < MAX_OPEN)
+			missing[count++] = close[found - open];
+		if (ends && count > 0 && missing[count - 1] == text[at])
+			count--;
+		at += draft_step(&scan, text + at);
+	}
+	missing[count] = '\0';
+	for (size_t low = 0; low + 1 < count; low++, count--) {
+		char other = missing[low];
+		missing[low] = missing[count - 1];
+		missing[count - 1] = other;
+	}
+	return missing[0] != '\0';
+}
+
+bool
+draft_bracket(const struct source *source, size_t line, struct draft *to, struct report *report)
+{
+	char missing[MAX_OPEN + 1];
+
+	if (line < 1 || line > source->lines)
+		return false;
+	size_t start = source->starts[line - 1];
+	size_t end = start + end_of_code(source->text + start, source->starts[line] - start);
+
+	/* What begins at the end of a line goes on in the next ones. */
+	if (end == start || strchr("([{,", source->text[end - 1]) != NULL ||
+	    !missing_brackets(source->text + start, end - start, missing))
+		return false;
+	/* The colon of a statement stands behind the brackets. */
+	size_t at = source->text[end - 1] == ':' ? end - 1 : end;
+	add_around(to, source, at, missing, at);
+	report_edit(report, "bracket", line, "closed with %s what the line leaves open", missing);
+	return true;
+}

@@ -65,6 +65,9 @@ static const struct remedy {
 } remedies[] = {
 	{ "expected ':'", draft_colon },
 	{ "Missing parentheses in call to 'print'", draft_print },
+	{ "was never closed", draft_bracket },
+	{ "forgot a comma", draft_bracket },
+	{ "invalid syntax", draft_bracket },
 };
 
 static int
