@@ -3,12 +3,14 @@
  * check_tools.c - validate_code for JavaScript and shell: waits for a place like a run, because a
  * check takes a box, then replies with the report.
  *
- * Python is the validator's; the gateway sends it there.
+ * Python is the validator's; the gateway sends it there, but for a check by the rules of a run,
+ * which only the executor knows.
  */
 #include "executor/tools/check_tools.h"
 
 #include "executor/options.h"
 #include "executor/run/check/check.h"
+#include "executor/run/check/policy.h"
 #include "executor/run/limits.h"
 #include "executor/run/pool.h"
 #include "executor/run/queue.h"
@@ -95,6 +97,32 @@ read_ask(const struct validate_code *ask, struct profile_set *set, struct err *e
 	return profile_read(ask->profile != NULL ? ask->profile : "strict", set, e);
 }
 
+static void
+judged(void *self, void *report, const struct err *e)
+{
+	if (report != NULL)
+		call_reply(self, report);
+	else
+		call_fail(self, e);
+}
+
+static int
+judge_as_run(struct call *call, struct validate_code *ask, struct err *e)
+{
+	struct execute_code run = { .named_profiles = true,
+		.allowed_imports = ask->allowed_imports };
+	struct policy_question question = { 0 };
+	struct policy policy = { .owner = &call->owner };
+	int status = policy_read(&policy, &run, (unsigned)ask->language, NULL, e);
+
+	ask->allowed_imports = run.allowed_imports; /* unless they were taken */
+	policy.owner = &call->owner;
+	if (status == 0)
+		status = policy_ask(&policy, &ask->code, &question, judged, call, e);
+	policy_clear(&policy);
+	return status;
+}
+
 int
 check_tools_on_validate_code(struct call *call, void *request, struct err *e)
 {
@@ -104,6 +132,8 @@ check_tools_on_validate_code(struct call *call, void *request, struct err *e)
 	if (call->owner.principal[0] == 0)
 		return err_set(
 		    e, ERR_unauthenticated, "only an authenticated caller can check code");
+	if (ask->as_run && ask->language == language_python)
+		return judge_as_run(call, ask, e);
 	if (read_ask(ask, &set, e) < 0)
 		return -1;
 

@@ -41,7 +41,8 @@ add_installed(const struct profile_set *set, struct texts *to, struct err *e)
 }
 
 static int
-describe_profile(struct profile_infos *infos, enum profile profile, bool detail, struct err *e)
+describe_profile(struct profile_infos *infos, enum profile profile,
+    const struct get_sandbox_info *ask, struct err *e)
 {
 	struct profile_info *info = calloc(1, sizeof *info);
 	struct profile_set set;
@@ -49,8 +50,8 @@ describe_profile(struct profile_infos *infos, enum profile profile, bool detail,
 	if (info == NULL)
 		return err_sys(e, "profiles");
 	*(struct profile_info **)((char *)infos + places[profile]) = info;
-	info->enabled = policy_is_enabled(profile);
-	if (!detail)
+	info->enabled = ask->named_profiles ? policy_is_named(profile) : policy_is_enabled(profile);
+	if (!ask->detail)
 		return 0;
 	must(profile_read(profile_name(profile), &set, e) == 0);
 	return profile_modules(&set, NULL, &info->modules, e) < 0
@@ -59,13 +60,13 @@ describe_profile(struct profile_infos *infos, enum profile profile, bool detail,
 }
 
 static int
-describe_profiles(struct sandbox_info *reply, bool detail, struct err *e)
+describe_profiles(struct sandbox_info *reply, const struct get_sandbox_info *ask, struct err *e)
 {
 	reply->security_profiles = calloc(1, sizeof *reply->security_profiles);
 	if (reply->security_profiles == NULL)
 		return err_sys(e, "profiles");
 	for (enum profile profile = 0; profile < PROFILE_COUNT; profile++)
-		if (describe_profile(reply->security_profiles, profile, detail, e) < 0)
+		if (describe_profile(reply->security_profiles, profile, ask, e) < 0)
 			return -1;
 	return 0;
 }
@@ -95,7 +96,7 @@ describe_isolation(struct sandbox_info *reply, struct err *e)
 }
 
 static int
-describe(struct sandbox_info *reply, bool detail, struct err *e)
+describe(struct sandbox_info *reply, const struct get_sandbox_info *ask, struct err *e)
 {
 	reply->success = true;
 	reply->resource_limits = info_limits();
@@ -108,12 +109,12 @@ describe(struct sandbox_info *reply, bool detail, struct err *e)
 		return err_sys(e, "limits");
 	reply->container_mode->available = container_available();
 	reply->container_mode->enabled = container_enabled();
-	if (describe_profiles(reply, detail, e) < 0 || describe_isolation(reply, e) < 0 ||
+	if (describe_profiles(reply, ask, e) < 0 || describe_isolation(reply, e) < 0 ||
 	    info_runtimes(&reply->runtimes, -1, e) < 0)
 		return -1;
-	return detail ? inquiry_words(inquiry_of_runtime(language_python, INQUIRY_MODULES),
-			    &reply->modules, e)
-	              : 0;
+	return ask->detail ? inquiry_words(inquiry_of_runtime(language_python, INQUIRY_MODULES),
+				 &reply->modules, e)
+	                   : 0;
 }
 
 int
@@ -121,7 +122,7 @@ sandbox_info_on_get_sandbox_info(struct call *call, void *request, struct err *e
 {
 	const struct get_sandbox_info *ask = request;
 	struct sandbox_info reply = { 0 };
-	int status = describe(&reply, ask->detail, e);
+	int status = describe(&reply, ask, e);
 
 	if (status == 0)
 		call_reply(call, &reply);

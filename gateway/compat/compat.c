@@ -238,6 +238,9 @@ judge(const void *self, const char *path)
 	const struct compat_call *call = self;
 	enum brief_verdict verdict = BRIEF_USUAL;
 
+	for (const struct rows_leave *row = rows_leaves; row->tool != NULL; row++)
+		if (is_row_of(call, row->system, row->tool) && strcmp(row->key, path) == 0)
+			return BRIEF_DROP;
 	for (const struct rows_give *row = rows_gives; row->tool != NULL; row++) {
 		if (!is_row_of(call, row->system, row->tool))
 			continue;
@@ -288,8 +291,10 @@ result_of_value(const struct revision *revision, json_t *value, bool failed)
 	    text == NULL ? NULL : text_content(revision, json_stringn_nocheck(text, size), failed);
 
 	if (result != NULL && revision->structured && json_is_object(value) &&
-	    rows_names[chosen].content == ROWS_STRUCTURED)
-		json_object_set(result, "structuredContent", value);
+	    rows_names[chosen].content != ROWS_PLAIN)
+		json_object_set_new(result, "structuredContent",
+		    rows_names[chosen].content == ROWS_WRAPPED ? json_pack("{s:O}", "result", value)
+							       : json_incref(value));
 	json_decref(value);
 	return result;
 }
@@ -333,6 +338,22 @@ code_of(const struct err *e)
 	return err_name(e->code);
 }
 
+/* The workspace has another path for the clients of this system. */
+static const char *
+named_as_there(char *text)
+{
+	static const char ours[] = "/workspace", theirs[] = "/mnt/data";
+	char *at = strstr(text, ours);
+
+	_Static_assert(sizeof theirs < sizeof ours, "the text does not grow");
+	for (; at != NULL; at = strstr(at, ours)) {
+		memcpy(at, theirs, sizeof theirs - 1);
+		memmove(
+		    at + sizeof theirs - 1, at + sizeof ours - 1, strlen(at + sizeof ours - 1) + 1);
+	}
+	return text;
+}
+
 json_t *
 compat_error(const struct compat_call *call, const struct revision *revision, const struct err *e)
 {
@@ -345,8 +366,8 @@ compat_error(const struct compat_call *call, const struct revision *revision, co
 	memcpy(said, e->text, sizeof said);
 	utf8_tame(said);
 	if (rows_names[chosen].errors == ROWS_CODE)
-		value = json_pack("{s:s, s:s, s:o*}", "error", code_of(e), "message", said, "hint",
-		    advice_of(err_remedy(e->code)));
+		value = json_pack("{s:s, s:o, s:o*}", "error", code_of(e), "message",
+		    json_string(named_as_there(said)), "hint", advice_of(err_remedy(e->code)));
 	else
 		value = json_pack("{s:b, s:s, s:s, s:o*}", "success", 0, "error", said, "code",
 		    err_name(e->code), "hint", advice_of(err_remedy(e->code)));

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CONVERT(name) \
@@ -230,6 +231,16 @@ with_line(const json_t *text, const char *line)
 	return json_sprintf("%s%s%s", old, size > 0 && old[size - 1] != '\n' ? "\n" : "", line);
 }
 
+/* By something that its own stderr does not say, such as a limit. */
+static bool
+is_ended(const json_t *result)
+{
+	const json_t *error = json_object_get(result, "error");
+
+	return error != NULL && json_object_get(error, "type") == NULL &&
+	       !is_at(error, "code", "program_failed");
+}
+
 CONVERT(outcome)
 {
 	const json_t *issues = place_get(whole, "metadata.validation.issues");
@@ -240,6 +251,8 @@ CONVERT(outcome)
 		    line, sizeof line, "Execution timed out after %gs", time_limit(call, whole));
 		return with_line(value, line);
 	}
+	if (issues == NULL && is_ended(whole))
+		return with_line(value, text_at(whole, "error.message"));
 	if (issues == NULL)
 		return convert_same(call, value, whole);
 	issues = json_array_get(issues, 0);
@@ -385,6 +398,28 @@ CONVERT(one)
 }
 
 /* ---- of checks of code ---- */
+
+/* "Line 3: what is wrong", or advice about all of the code. */
+static json_t *
+warning_of(const char *advice)
+{
+	char *end = NULL;
+	json_int_t line = strncmp(advice, "Line ", 5) == 0 ? strtoll(advice + 5, &end, 10) : 0;
+	const char *said = end != NULL && strncmp(end, ": ", 2) == 0 ? end + 2 : advice;
+
+	return json_pack(
+	    "{s:I, s:i, s:s, s:s}", "line", line, "col", 0, "message", said, "severity", "warning");
+}
+
+CONVERT(with_warnings)
+{
+	json_t *issues = json_copy(json_object_get(whole, "issues")), *advice;
+	size_t i;
+
+	json_array_foreach(value, i, advice)
+	    json_array_append_new(issues, warning_of(text_of(advice)));
+	return issues;
+}
 
 CONVERT(messages)
 {

@@ -44,7 +44,8 @@ call_convert convert_no_value; /* false, if there is a value */
 call_convert convert_one;      /* 1, if there is a value */
 
 /* ---- of checks of code ---- */
-call_convert convert_messages; /* the message of each item */
+call_convert convert_messages;      /* the message of each item */
+call_convert convert_with_warnings; /* the issues, and advice as issues */
 call_convert convert_verdict;
 call_convert convert_fixed_code;
 call_convert convert_syntax_text;

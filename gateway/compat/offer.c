@@ -99,6 +99,78 @@ input_schema(const struct rows_offer *offer)
 	    "{s:s, s:o, s:o}", "type", "object", "properties", properties, "required", required);
 }
 
+/* ---- the schema of results ---- */
+
+static json_t *
+type_schema(const char *type)
+{
+	json_t *one = json_pack("{s:s%}", "type", type, strcspn(type, "?"));
+
+	return strchr(type, '?') == NULL
+	           ? one
+	           : json_pack("{s:[o, {s:s}]}", "anyOf", one, "type", "null");
+}
+
+static json_t *
+object_schema(void)
+{
+	return json_pack("{s:s, s:{}, s:[]}", "type", "object", "properties", "required");
+}
+
+/* The schema of the objects that have the key's last name: of the list before "[].", or whole. */
+static json_t *
+place_of_key(json_t *whole, const char *key, const char **name)
+{
+	const char *end = strstr(key, "[].");
+	json_t *properties = json_object_get(whole, "properties"), *list;
+	size_t size = end == NULL ? 0 : (size_t)(end - key);
+
+	*name = end == NULL ? key : end + 3;
+	if (end == NULL)
+		return whole;
+	list = json_object_getn(properties, key, size);
+	if (list == NULL) {
+		list = json_pack("{s:s, s:o}", "type", "array", "items", object_schema());
+		json_object_setn_new(properties, key, size, list);
+		json_array_append_new(json_object_get(whole, "required"), json_stringn(key, size));
+	}
+	return json_object_get(list, "items");
+}
+
+static void
+add_key(json_t *whole, const struct rows_result *row)
+{
+	const char *name;
+	json_t *object = place_of_key(whole, row->key, &name);
+
+	json_object_set_new(json_object_get(object, "properties"), name, type_schema(row->type));
+	if (strchr(row->type, '?') == NULL)
+		json_array_append_new(json_object_get(object, "required"), json_string(name));
+}
+
+/* NULL: the system says nothing of results. */
+static json_t *
+output_schema(const struct rows_offer *offer)
+{
+	json_t *whole = NULL;
+
+	for (const struct rows_result *row = rows_results; row->tool != NULL; row++)
+		if (row->system == offer->system && strcmp(row->tool, offer->tool) == 0) {
+			whole = whole == NULL ? object_schema() : whole;
+			add_key(whole, row);
+		}
+	return whole == NULL
+	           ? NULL
+	           : json_pack("{s:s, s:{s:{s:[o, {s:s, s:{s:{s:s}, s:{s:s}}, s:[s, s]}]}}, s:[s], "
+			       "s:b}",
+			 "type", "object", "properties", "result", "anyOf", whole, "type", "object",
+			 "properties", "error", "type", "string", "message", "type", "string",
+			 "required", "error", "message", "required", "result",
+			 "x-fastmcp-wrap-result", 1);
+}
+
+/* ---- the list ---- */
+
 json_t *
 offer_list(enum rows_system system, const struct revision *revision)
 {
@@ -112,6 +184,10 @@ offer_list(enum rows_system system, const struct revision *revision)
 			continue;
 		tool = json_pack("{s:s, s:s, s:o}", "name", o->tool, "description", o->doc,
 		    "inputSchema", input_schema(o));
+		json_t *output = revision->structured ? output_schema(o) : NULL;
+
+		if (output != NULL)
+			json_object_set_new(tool, "outputSchema", output);
 		if (revision->annotations)
 			json_object_set_new(tool, "annotations",
 			    json_pack("{s:b, s:b}", "readOnlyHint",

@@ -43,6 +43,18 @@ const struct rows_give rows_gives[] = {
 	{ 0 },
 };
 
+const struct rows_leave rows_leaves[] = {
+#define LEAVE(system, tool, key) { ROWS_##system, #tool, key },
+#include "common/table/compat.def"
+	{ 0 },
+};
+
+const struct rows_result rows_results[] = {
+#define RESULT(system, tool, key, type) { ROWS_##system, #tool, key, type },
+#include "common/table/compat.def"
+	{ 0 },
+};
+
 const struct rows_named rows_codes[] = {
 #define NAMED(system, ours, argument, theirs) { ROWS_##system, ERR_##ours, argument, theirs },
 #include "common/table/compat.def"

@@ -18,7 +18,7 @@ enum rows_system {
 struct rows_name {
 	const char *toolset;
 	enum { ROWS_TEXT, ROWS_CODE, ROWS_FULL } errors;
-	enum { ROWS_PLAIN, ROWS_STRUCTURED } content;
+	enum { ROWS_PLAIN, ROWS_STRUCTURED, ROWS_WRAPPED } content;
 };
 
 struct rows_offer {
@@ -49,6 +49,16 @@ struct rows_give {
 	const char *fallback;
 };
 
+struct rows_leave {
+	enum rows_system system;
+	const char *tool, *key;
+};
+
+struct rows_result {
+	enum rows_system system;
+	const char *tool, *key, *type;
+};
+
 struct rows_named {
 	enum rows_system system;
 	enum err_code ours;
@@ -62,4 +72,6 @@ extern const struct rows_offer rows_offers[];
 extern const struct rows_take rows_takes[];
 extern const struct rows_set rows_sets[];
 extern const struct rows_give rows_gives[];
+extern const struct rows_leave rows_leaves[];
+extern const struct rows_result rows_results[];
 extern const struct rows_named rows_codes[];

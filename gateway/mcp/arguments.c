@@ -33,6 +33,8 @@ arguments_server(enum msg_id tool, const void *request)
 {
 	const struct message *m = &messages[tool];
 
+	if (tool == MSG_validate_code && ((const struct validate_code *)request)->as_run)
+		return PEER_executor;
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
 		if ((m->hints & IN_BOX) != 0 && f->kind == KIND_WORD && f->set == SET_language &&
 		    *(const int *)((const char *)request + f->offset) != language_python)

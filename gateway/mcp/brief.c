@@ -150,10 +150,9 @@ brief_of(enum msg_id message, const json_t *value, const struct brief_form *form
 void
 brief_put_rest(json_t *result, enum msg_id message, const json_t *value)
 {
-	json_t *meta = json_object_get(result, "_meta");
+	json_t *old = json_object_get(result, "_meta");
+	json_auto_t *meta = old != NULL ? json_incref(old) : json_object();
 
-	if (meta == NULL && json_object_set_new(result, "_meta", json_object()) == 0)
-		meta = json_object_get(result, "_meta");
 	for (const struct quiet *q = quiet; q < quiet + COUNT(quiet); q++) {
 		json_t *member = (q->where & META) != 0 && q->message == message
 		                     ? json_object_get(value, q->path)
@@ -164,4 +163,6 @@ brief_put_rest(json_t *result, enum msg_id message, const json_t *value)
 		if (member != NULL)
 			json_object_set(meta, name, member);
 	}
+	if (json_object_size(meta) > 0)
+		json_object_set(result, "_meta", meta);
 }

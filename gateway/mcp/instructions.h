@@ -50,7 +50,7 @@
 #define INSTRUCTIONS_python_sandbox \
 	"Runs Python in kernel-isolated boxes without network. Each call is a new box: no variable and " \
 	"no file stays, and there are no sessions. Assign a value to `result`, or end the program in an " \
-	"expression, to get it back. Nothing can be downloaded: use the installed modules, and put data " \
+	"expression, to get it back. get_sandbox_info lists the modules that may be imported. Nothing can be downloaded: use the installed modules, and put data " \
 	"into the code."
 
 #define INSTRUCTIONS_sandboxmcp \

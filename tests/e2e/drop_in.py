@@ -107,4 +107,55 @@ def test_each_language_is_really_checked(bin):
             assert not found["valid"] and found["verdict"] == "reject" and found["issues"][0]["line"] >= 1, found
 
 
+def test_warnings_of_sandboxmcp(bin):
+    with Cluster(bin) as cluster:
+        found = ask(client_of(cluster, "sandboxmcp"), "validate_code", code="import os\nos.system('ls')\nwhile True: pass\nprint(nam)")
+        assert found["valid"] and found["verdict"] == "pass", found
+        assert {(one["severity"], one["line"]) for one in found["issues"]} >= {("warning", 2), ("warning", 3), ("warning", 0)}, found
+
+
+SOURCES = {"data_science": "import numpy", "network": "import socket", "filesystem": "import pathlib", "none": "import os", "basic": "import json, math"}
+
+
+def may_run(client):
+    """The profiles whose source runs; a check must say the same."""
+    runs = {name for name, code in SOURCES.items() if ask(client, "execute_code", code=code)["success"]}
+    valid = {name for name, code in SOURCES.items() if ask(client, "validate_code", code=code)["validation"]["valid"]}
+    told = ask(client, "get_sandbox_info")["security_capabilities"]
+    assert runs == valid, (runs, valid)
+    assert {name for name in ("data_science", "network", "filesystem") if told[name + "_enabled"]} == runs - {"basic", "none"}, (told, runs)
+    return runs
+
+
+def test_modules_of_python_sandbox(bin):
+    """Those of the basic profile, and of each that its variable enables; a list of modules says all."""
+    every = {"SANDBOX_ENABLE_DATA_SCIENCE": "true", "SANDBOX_ENABLE_NETWORK": "true", "SANDBOX_ENABLE_FILESYSTEM": "true"}
+    for env, runs in (({}, {"basic"}), ({"SANDBOX_ENABLE_FILESYSTEM": "true"}, {"basic", "filesystem"}),
+                      ({**every, "SANDBOX_ENABLE_NETWORK": "false"}, {"basic", "filesystem", "data_science"})):
+        with Cluster(bin, env=env) as cluster:
+            assert may_run(client_of(cluster, "python-sandbox")) == runs, env
+            assert cluster.call("execute_code", {"code": "import os"})["structuredContent"]["success"], "core is as before"
+    with Cluster(bin, env={"SANDBOX_ALLOWED_IMPORTS": "math,os"}) as cluster:
+        client = client_of(cluster, "python-sandbox")
+        for code, allowed in (("import os, math", True), ("import json", False)):
+            assert ask(client, "execute_code", code=code)["success"] == allowed
+            assert ask(client, "validate_code", code=code)["validation"]["valid"] == allowed
+        assert ask(client, "execute_code", code="import math", allowed_imports=["math"])["success"]
+
+
+def test_results_of_mcp_code_sandbox(bin):
+    """As FastMCP writes them; a failed program is no refused call, and a killed one says by what in stderr."""
+    with Cluster(bin) as cluster:
+        client = client_of(cluster, "mcp-code-sandbox")
+        listed = {tool["name"]: tool["outputSchema"] for tool in client.request("tools/list")["tools"]}
+        fails = client.call("sandbox_run_python", {"code": "1/0"})["structuredContent"]["result"]
+        assert "error" not in fails and fails["exit_code"] == 1 and "ZeroDivisionError" in fails["stderr"], fails
+        keys = set(listed["sandbox_run_python"]["properties"]["result"]["anyOf"][0]["required"])
+        assert listed["sandbox_run_python"]["x-fastmcp-wrap-result"] and keys <= set(fails) == keys, (keys, fails)
+        hoards = ask(client, "sandbox_run_python", code="x = bytearray(2 << 30)")
+        assert hoards["exit_code"] != 0 and "emory" in hoards["stderr"], hoards
+        refused = client.call("sandbox_read_artifact", {"session_id": fails["session_id"], "path": "/etc/passwd"})["structuredContent"]["result"]
+        assert refused["error"] == "invalid_path" and "/mnt/data" in refused["message"], refused
+
+
 cases.run(sys.modules[__name__], sys.argv[1])

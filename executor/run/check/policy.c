@@ -12,6 +12,7 @@
 
 #include "common/base/auto.h"
 #include "common/bus/bus.h"
+#include "common/table/settings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +34,36 @@ bool
 policy_is_enabled(enum profile profile)
 {
 	return switches[profile] == NULL || *switches[profile];
+}
+
+static const char *const names_of_switches[PROFILE_COUNT] = {
+	[PROFILE_data_science] = "enable_data_science",
+	[PROFILE_network] = "enable_network",
+	[PROFILE_filesystem] = "enable_filesystem",
+};
+
+bool
+policy_is_named(enum profile profile)
+{
+	return profile == PROFILE_basic ||
+	       (names_of_switches[profile] != NULL && settings_given(names_of_switches[profile]) &&
+		   *switches[profile]);
+}
+
+/* Lists of modules, the caller's or the operator's, say all that there is to say. */
+static const char *
+named_profiles(const struct execute_code *ask, char all[PROFILE_TITLE])
+{
+	size_t used = 0;
+
+	if (ask->allowed_imports.items != NULL || options_imports.count > 0 ||
+	    settings_given("profile"))
+		return options.profile;
+	for (enum profile profile = 0; profile < PROFILE_COUNT && used < PROFILE_TITLE; profile++)
+		if (policy_is_named(profile))
+			used += (size_t)snprintf(all + used, PROFILE_TITLE - used, "%s%s",
+			    used == 0 ? "" : ",", profile_name(profile));
+	return all;
 }
 
 static int
@@ -148,8 +179,10 @@ int
 policy_read(struct policy *policy, struct execute_code *ask, unsigned language,
     const char *session_profile, struct err *e)
 {
+	char named[PROFILE_TITLE] = "";
 	const char *name = ask->profile != NULL      ? ask->profile
 	                   : session_profile != NULL ? session_profile
+	                   : ask->named_profiles     ? named_profiles(ask, named)
 	                                             : options.profile;
 
 	policy->language = language;

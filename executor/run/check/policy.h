@@ -22,6 +22,8 @@ struct policy {
 
 /* May calls choose this profile? */
 bool policy_is_enabled(enum profile);
+/* The same where a profile must be named: has a setting enabled it, not only its default? */
+bool policy_is_named(enum profile);
 /* Checks a comma-separated list of profiles: the operator enabled each, and each can be applied to
  * this language.  invalid_argument, denied. */
 int policy_check_profile(const char *names, unsigned language, struct err *);
