@@ -7,7 +7,12 @@
 
 #include "common/codec/field.h"
 
-/* Input may omit fields that have a default; output always contains its numbers. */
+/*
+ * Input may omit fields that have a default; output always contains its numbers.
+ *
+ * Each conversation pays for the schemas of input: they have what a model needs to write a call.
+ * Bounds are not among that; jschema_read() holds to them and names them.
+ */
 enum way {
 	INPUT,
 	OUTPUT,
@@ -26,8 +31,9 @@ whole(int64_t n)
 static void
 schema_of_text(const struct field *f, enum way way, json_t *to)
 {
-	(void)way;
 	json_object_set_new(to, "type", json_string("string"));
+	if (way == INPUT)
+		return;
 	if (f->low > 0)
 		json_object_set_new(to, "minLength", whole((f->low + 3) / 4));
 	json_object_set_new(to, "maxLength", whole(f->high));
@@ -36,9 +42,10 @@ schema_of_text(const struct field *f, enum way way, json_t *to)
 static void
 schema_of_blob(const struct field *f, enum way way, json_t *to)
 {
-	(void)way;
 	json_object_set_new(to, "type", json_string("string"));
 	json_object_set_new(to, "contentEncoding", json_string("base64"));
+	if (way == INPUT)
+		return;
 	if (f->low > 0)
 		json_object_set_new(to, "minLength", whole((f->low + 2) / 3 * 4));
 	json_object_set_new(to, "maxLength", whole((f->high + 2) / 3 * 4));
@@ -56,9 +63,9 @@ static void
 schema_of_number(const struct field *f, enum way way, json_t *to)
 {
 	json_object_set_new(to, "type", json_string(f->kind == KIND_REAL ? "number" : "integer"));
-	if (f->low != INT64_MIN)
+	if (f->low != INT64_MIN && way == OUTPUT)
 		json_object_set_new(to, "minimum", whole(f->low));
-	if (f->high != INT64_MAX)
+	if (f->high != INT64_MAX && way == OUTPUT)
 		json_object_set_new(to, "maximum", whole(f->high));
 	if (way == INPUT && !f->needed && f->fallback != 0)
 		json_object_set_new(to, "default", whole(f->fallback));
@@ -68,8 +75,8 @@ static void
 schema_of_flag(const struct field *f, enum way way, json_t *to)
 {
 	json_object_set_new(to, "type", json_string("boolean"));
-	if (way == INPUT && !f->needed)
-		json_object_set_new(to, "default", json_boolean(f->fallback));
+	if (way == INPUT && !f->needed && f->fallback != 0)
+		json_object_set_new(to, "default", json_true());
 }
 
 static void
@@ -87,10 +94,12 @@ schema_of_word(const struct field *f, enum way way, json_t *to)
 }
 
 static void
-schema_of_array(const struct field *f, json_t *items, json_t *to)
+schema_of_array(const struct field *f, enum way way, json_t *items, json_t *to)
 {
 	json_object_set_new(to, "type", json_string("array"));
 	json_object_set_new(to, "items", items);
+	if (way == INPUT)
+		return;
 	if (f->low > 0)
 		json_object_set_new(to, "minItems", whole(f->low));
 	json_object_set_new(to, "maxItems", whole(f->high));
@@ -99,9 +108,11 @@ schema_of_array(const struct field *f, json_t *items, json_t *to)
 static void
 schema_of_texts(const struct field *f, enum way way, json_t *to)
 {
-	(void)way;
-	schema_of_array(
-	    f, json_pack("{s:s, s:i}", "type", "string", "maxLength", FIELD_TEXTS_ITEM), to);
+	json_t *items = json_pack("{s:s}", "type", "string");
+
+	if (way == OUTPUT)
+		json_object_set_new(items, "maxLength", whole(FIELD_TEXTS_ITEM));
+	schema_of_array(f, way, items, to);
 }
 
 static void
@@ -116,7 +127,7 @@ schema_of_item(const struct field *f, enum way way, json_t *to)
 static void
 schema_of_list(const struct field *f, enum way way, json_t *to)
 {
-	schema_of_array(f, describe(f->of, way), to);
+	schema_of_array(f, way, describe(f->of, way), to);
 }
 
 static json_t *
@@ -140,7 +151,7 @@ describe(enum msg_id id, enum way way)
 	json_t *properties = json_object(), *required = json_array();
 
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
-		if (f->own)
+		if (f->own || (f->also && way == INPUT))
 			continue;
 
 		json_t *property = json_object();
@@ -151,8 +162,14 @@ describe(enum msg_id id, enum way way)
 		if (f->needed || (way == OUTPUT && field_is_number(f)))
 			json_array_append_new(required, json_string(f->name));
 	}
-	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
-	    "required", required, "additionalProperties", 0);
+	json_t *schema = json_pack("{s:s, s:o}", "type", "object", "properties", properties);
+
+	if (way == OUTPUT || json_array_size(required) > 0)
+		json_object_set(schema, "required", required);
+	json_decref(required);
+	if (way == OUTPUT)
+		json_object_set_new(schema, "additionalProperties", json_false());
+	return schema;
 }
 
 json_t *

@@ -25,9 +25,10 @@
 #define K_ITEM(m)  KIND_ITEM,  MSG_##m,  SET_none
 #define K_LIST(m)  KIND_LIST,  MSG_##m,  SET_none
 
-#define NEED                   true, false, 0
-#define OPT(value)             false, false, (value)
-#define OWN(value)             false, true, (value)
+#define NEED                   true, false, false, 0
+#define OPT(value)             false, false, false, (value)
+#define ALSO(value)            false, false, true, (value)
+#define OWN(value)             false, true, false, (value)
 #define MESSAGE(m, ...)        static const struct field m##_fields[] = {
 #define FIELD(m, f, kind, presence, low, high, doc) \
 	{ #f, sizeof #f - 1, K_##kind, offsetof(struct m, f), presence, low, high, doc },

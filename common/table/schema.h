@@ -119,6 +119,7 @@ struct field {
 	size_t offset;
 	bool needed;
 	bool own;         /* set by the gateway only; clients neither see nor send it */
+	bool also;        /* taken, and not listed: another field says the same or nearly so */
 	int64_t fallback; /* value of an absent optional number, flag or word */
 	int64_t low, high;
 	const char *doc;

@@ -6,6 +6,7 @@
 #include "gateway/compat/offer.h"
 #include "gateway/mcp/advice.h"
 #include "gateway/mcp/icon.h"
+#include "gateway/options.h"
 #include "gateway/rpc/write.h"
 
 #include "common/base/auto.h"
@@ -115,13 +116,15 @@ static const struct {
 	{ "session_id", "Session-Id" },
 };
 
-/* Tells a client over HTTP which arguments to repeat in Mcp-Param-... headers. */
+/* Tells a client over HTTP, and no other, which arguments to repeat in Mcp-Param-... headers. */
 static json_t *
 input_schema(enum msg_id id, const struct revision *revision)
 {
 	json_t *schema = jschema_input(id);
 
-	for (size_t i = 0; revision->modern && i < COUNT(mirrored); i++) {
+	bool http = revision->modern && strcmp(options.transport, "stdio") != 0;
+
+	for (size_t i = 0; http && i < COUNT(mirrored); i++) {
 		json_t *property =
 		    json_object_get(json_object_get(schema, "properties"), mirrored[i].field);
 

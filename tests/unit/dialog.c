@@ -177,7 +177,7 @@ dialog_at(const char *path)
 int
 dialog_start(void **state)
 {
-	static char instructions[] = "said to models";
+	static char instructions[] = "said to models", transport[] = "stdio";
 	struct err e;
 
 	(void)state;
@@ -186,6 +186,7 @@ dialog_start(void **state)
 	dialog.account = (struct account){ .owner = { "local:7", "" } };
 	dialog.client =
 	    (struct client){ .by = &by_test, .account = &dialog.account, .scopes = SCOPES_LOCAL };
+	options.transport = transport;
 	options.max_in_flight = 2;
 	options.page_size = 100;
 	options.elicit_timeout_ms = 60000;

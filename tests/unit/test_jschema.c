@@ -355,24 +355,19 @@ static const struct {
 } schemas[] = {
 	{ MSG_run_sandbox_code, jschema_input,
 	    "{\"type\":\"object\",\"properties\":{"
-	    "\"code\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1048576,"
-	    "\"description\":\"The program.\"},"
-	    "\"timeout_sec\":{\"type\":\"number\",\"minimum\":0,\"maximum\":3600,"
+	    "\"code\":{\"type\":\"string\",\"description\":\"The program.\"},"
+	    "\"timeout_sec\":{\"type\":\"number\","
 	    "\"description\":\"Wall clock limit in seconds. Default: the server's.\"}},"
-	    "\"required\":[\"code\"],\"additionalProperties\":false}" },
+	    "\"required\":[\"code\"]}" },
 	{ MSG_get_sandbox_info, jschema_input,
 	    "{\"type\":\"object\",\"properties\":{\"detail\":{\"type\":\"boolean\","
-	    "\"default\":true,\"description\":\"Include lists of modules.\"}},"
-	    "\"required\":[],\"additionalProperties\":false}" },
+	    "\"default\":true,\"description\":\"Include lists of modules.\"}}}" },
 	{ MSG_bridge_data, jschema_input,
 	    "{\"type\":\"object\",\"properties\":{"
-	    "\"session_id\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"
-	    "\"description\":\"The session.\"},"
-	    "\"key\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":128,"
-	    "\"description\":\"The name; an identifier.\"},"
+	    "\"session_id\":{\"type\":\"string\",\"description\":\"The session.\"},"
+	    "\"key\":{\"type\":\"string\",\"description\":\"The name; an identifier.\"},"
 	    "\"data\":{\"description\":\"The value.\"}},"
-	    "\"required\":[\"session_id\",\"key\",\"data\"],"
-	    "\"additionalProperties\":false}" },
+	    "\"required\":[\"session_id\",\"key\",\"data\"]}" },
 	/* No default, for what is written has all its numbers; and 64 bytes of text may be
 	   16 characters. */
 	{ MSG_finding, jschema_output,
