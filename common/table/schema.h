@@ -106,8 +106,9 @@ enum hint {
 	ANYWHERE = 64,       /* without a session, any executor may serve it */
 	MAKES_SESSION = 128, /* its reply names a new session */
 	ENDS_SESSION = 256,  /* ends such a session; exactly one tool */
-	IN_BOX = 512,        /* of languages other than Python, the executor serves it, in a box */
-	ASKS_PERSON = 1024,  /* a person answers; its reply is an approval_report */
+	IN_BOX = 512,       /* of languages other than Python, the executor serves it, in a box; and
+	                       with a flag of the gateway's own */
+	ASKS_PERSON = 1024, /* a person answers; its reply is an approval_report */
 };
 
 struct field {

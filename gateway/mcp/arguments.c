@@ -33,12 +33,17 @@ arguments_server(enum msg_id tool, const void *request)
 {
 	const struct message *m = &messages[tool];
 
-	if (tool == MSG_validate_code && ((const struct validate_code *)request)->as_run)
-		return PEER_executor;
-	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
-		if ((m->hints & IN_BOX) != 0 && f->kind == KIND_WORD && f->set == SET_language &&
-		    *(const int *)((const char *)request + f->offset) != language_python)
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
+		const char *value = (const char *)request + f->offset;
+
+		if ((m->hints & IN_BOX) == 0)
+			break;
+		if (f->kind == KIND_WORD && f->set == SET_language &&
+		    *(const int *)value != language_python)
 			return PEER_executor;
+		if (f->kind == KIND_FLAG && f->own && *(const bool *)value)
+			return PEER_executor;
+	}
 	return m->server;
 }
 
