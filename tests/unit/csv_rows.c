@@ -2,7 +2,8 @@
 /*
  * csv_rows.c - the cells of texts, for test_csv_rows.py.
  *
- * Reads texts that end with a zero byte; feeds each in pieces of the given size. Prints a line for
+ * Reads texts that end with a zero byte; feeds each in pieces of the given size, with the
+ * given escape, if any. Prints a line for
  * each row, its cells in hexadecimal, and an empty line after each text.
  */
 #include "validator/csv/scan.h"
@@ -39,9 +40,11 @@ main(int argc, char **argv)
 	ssize_t size;
 
 	while ((size = getdelim(&text, &room, 0, stdin)) > 0) {
-		struct scan scan = {
-			.delimiter = argv[1][0], .quote = '"', .cell = print_cell, .row = print_row
-		};
+		struct scan scan = { .delimiter = argv[1][0],
+			.quote = '"',
+			.escape = argc > 3 ? argv[3][0] : 0,
+			.cell = print_cell,
+			.row = print_row };
 		struct err e;
 
 		size -= text[size - 1] == 0;

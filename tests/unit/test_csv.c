@@ -116,7 +116,8 @@ finds(void **state)
 	struct checked got;
 
 	check(&got, c->text, c->rules,
-	    (struct validate_csv_data){ .has_header = true, .max_errors = 100 });
+	    (struct validate_csv_data){
+		.has_header = true, .statistics = true, .max_errors = 100 });
 	assert_int_equal(got.status, 0);
 	assert_string_equal(got.found, c->found);
 	assert_int_equal(got.report.valid, c->found[0] == '\0');
@@ -137,6 +138,8 @@ static const struct refusal {
 	{ "{\"a\": {\"pattern\": \"((a{1,9999}){1,9999}){1,9999}\"}}", NULL, "too large" },
 	{ "{\"a\": {\"type\": \"date\", \"format\": \"%Q\"}}", NULL, "unknown directive" },
 	{ "{\"a\": {\"enum\": []}}", NULL, "must be a list" },
+	{ "{\"a\": {\"type\": \"int\", \"min\": 3, \"max\": 2}}", NULL, "a: min 3 is over max 2" },
+	{ "{\"a\": {\"min_length\": 3, \"max_length\": 2}}", NULL, "min_length is over" },
 	{ NULL, "ab", "delimiter: must be one" },
 	{ NULL, "\"", "delimiter: must be one" },
 };
@@ -149,6 +152,7 @@ refuses(void **state)
 
 	check(&got, "a\n1\n", c->rules,
 	    (struct validate_csv_data){ .has_header = true,
+		.statistics = true,
 		.max_errors = 100,
 		.delimiter = (char *)(uintptr_t)c->delimiter });
 	assert_int_equal(got.status, -1);
@@ -182,8 +186,10 @@ detects_delimiters(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(tried); i++)
-		assert_int_equal(
-		    dialect_detect(tried[i].text, strlen(tried[i].text)), tried[i].delimiter);
+		assert_int_equal(dialect_detect(&(struct scan){ .quote = '"' }, tried[i].text,
+				     strlen(tried[i].text))
+				     .delimiter,
+		    tried[i].delimiter);
 }
 
 static void
@@ -206,7 +212,9 @@ names_near_columns(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(tried); i++) {
 		struct checked got;
-		struct validate_csv_data ask = { .has_header = true, .max_errors = 9 };
+		struct validate_csv_data ask = {
+			.has_header = true, .statistics = true, .max_errors = 9
+		};
 
 		assert_int_equal(texts_add(&ask.required_headers, tried[i].wanted), 0);
 		check(&got, tried[i].head, NULL, ask);
@@ -244,7 +252,8 @@ infers_codes_as_text(void **state)
 		struct checked got;
 
 		check(&got, tried[i].text, tried[i].rules,
-		    (struct validate_csv_data){ .has_header = true, .max_errors = 9 });
+		    (struct validate_csv_data){
+			.has_header = true, .statistics = true, .max_errors = 9 });
 		assert_int_equal(got.report.valid, true);
 		assert_string_equal(got.report.columns.items[0].type, tried[i].type);
 		assert_string_equal(got.report.columns.items[0].min, tried[i].min);
@@ -265,7 +274,7 @@ reads_wide_tables(void **state)
 		memcpy(text + COLUMNS + 2 * i, i + 1 < COLUMNS ? "1;" : "1", 2);
 	}
 	check(&got, text, "{\"column_8192\": \"date\"}",
-	    (struct validate_csv_data){ .has_header = true, .max_errors = 9 });
+	    (struct validate_csv_data){ .has_header = true, .statistics = true, .max_errors = 9 });
 	assert_string_equal(got.found, "1:column_8192 type");
 	assert_int_equal(got.report.columns.count, COLUMNS);
 	clear(&got);
@@ -311,6 +320,7 @@ reads_declared_delimiters(void **state)
 
 		check(&got, c->text, NULL,
 		    (struct validate_csv_data){ .has_header = true,
+			.statistics = true,
 			.max_errors = 1,
 			.delimiter = (char *)(uintptr_t)c->given });
 		assert_int_equal(got.status, 0);
@@ -351,6 +361,7 @@ detects_encodings(void **state)
 		struct validate_csv_data ask = {
 			.csv_base64 = blob_copy(encodings[i].bytes, encodings[i].size),
 			.has_header = true,
+			.statistics = true,
 			.max_errors = 1,
 		};
 		struct csv_report report = { 0 };
@@ -419,7 +430,8 @@ infers_columns(void **state)
 	struct checked got;
 
 	(void)state;
-	check(&got, text, NULL, (struct validate_csv_data){ .has_header = true, .max_errors = 1 });
+	check(&got, text, NULL,
+	    (struct validate_csv_data){ .has_header = true, .statistics = true, .max_errors = 1 });
 	assert_int_equal(got.report.columns.count, COUNT(wanted));
 	for (size_t i = 0; i < COUNT(wanted); i++) {
 		const struct csv_column *column = &got.report.columns.items[i];
@@ -446,7 +458,7 @@ names_columns_without_header(void **state)
 
 	(void)state;
 	check(&got, "1,2\nx,3\n", "{\"column_1\": \"int\"}",
-	    (struct validate_csv_data){ .has_header = false, .max_errors = 9 });
+	    (struct validate_csv_data){ .has_header = false, .statistics = true, .max_errors = 9 });
 	assert_string_equal(got.found, "2:column_1 type");
 	assert_int_equal(got.report.row_count, 2);
 	clear(&got);
@@ -462,7 +474,7 @@ lists_the_first_of_many(void **state)
 	for (size_t i = 0; i < 500; i++)
 		strcat(text, "x\n");
 	check(&got, text, "{\"a\": \"int\"}",
-	    (struct validate_csv_data){ .has_header = true, .max_errors = 3 });
+	    (struct validate_csv_data){ .has_header = true, .statistics = true, .max_errors = 3 });
 	assert_int_equal(got.report.errors.count, 3);
 	assert_int_equal(got.report.error_count, 500);
 	assert_int_equal(got.report.errors.items[2].line, 4);
@@ -482,7 +494,8 @@ refuse_flood(const char *head, const char *piece, size_t count, const char *want
 	for (size_t i = 0; i < count; i++, at += size)
 		memcpy(text + at, piece, size);
 	text[at] = '\0';
-	check(&got, text, NULL, (struct validate_csv_data){ .has_header = true, .max_errors = 1 });
+	check(&got, text, NULL,
+	    (struct validate_csv_data){ .has_header = true, .statistics = true, .max_errors = 1 });
 	assert_int_equal(got.status, -1);
 	assert_int_equal(got.error.code, ERR_limit_exceeded);
 	if (strstr(got.error.text, wanted) == NULL)
@@ -507,7 +520,7 @@ bounds_patterns(void **state)
 	(void)state;
 	check(&got, "a\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n",
 	    "{\"a\": {\"pattern\": \"(a|aa)+[^a!]\"}}",
-	    (struct validate_csv_data){ .has_header = true, .max_errors = 1 });
+	    (struct validate_csv_data){ .has_header = true, .statistics = true, .max_errors = 1 });
 	assert_string_equal(got.found, "1:a pattern");
 	assert_non_null(strstr(got.report.errors.items[0].message, "too many steps"));
 	clear(&got);

@@ -39,9 +39,9 @@ def parsed(line):
     return row
 
 
-def read(program, all_texts, delimiter, piece):
+def read(program, all_texts, delimiter, piece, *escape):
     sent = b"".join(text.encode() + b"\0" for text in all_texts)
-    end = subprocess.run([program, delimiter, str(piece)], input=sent, capture_output=True, check=True, timeout=60)
+    end = subprocess.run([program, delimiter, str(piece), *escape], input=sent, capture_output=True, check=True, timeout=60)
     texts_read, rows = [], []
     for line in end.stdout.decode().split("\n")[:-1]:
         if line:
@@ -58,6 +58,16 @@ def test_as_python_reads(program):
         every = texts()
         for text, rows in zip(every, read(program, every, delimiter, 1 << 20), strict=True):
             assert rows == by_python(text, delimiter), (text, delimiter, rows, by_python(text, delimiter))
+
+
+def test_escape(program):
+    """A backslash before any character; at the end of a text, Python makes a line feed of it."""
+    source = random.Random(92)
+    every = ["".join(source.choice([*ALPHABET, "\\", "\\", "\\\""]) for _ in range(source.randrange(1, 30))) + "x" for _ in range(3000)]
+    for piece in (1, 3, 1 << 20):
+        for text, rows in zip(every, read(program, every, ",", piece, "\\"), strict=True):
+            expected = [row for row in csv.reader(io.StringIO(text, newline=""), escapechar="\\") if row]
+            assert rows == expected, (text, rows, expected)
 
 
 def test_pieces(program):

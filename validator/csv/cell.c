@@ -2,6 +2,8 @@
 /* cell.c - one function for each rule of a column; trusts nothing. */
 #include "validator/csv/cell.h"
 
+#include "common/base/auto.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -75,6 +77,52 @@ check_bounds(struct table *t, const struct constraint *rule, long double number,
 	}
 }
 
+static bool
+is_number(const struct constraint *rule)
+{
+	return rule->type == VALUE_int || rule->type == VALUE_float;
+}
+
+static bool
+read_number(const struct numerals *numerals, enum value_type type, const struct cell *cell,
+    long double *number)
+{
+	char plain[VALUE_MAX];
+
+	return value_plain(numerals, cell->text, plain) && value_read(type, plain, NULL, number);
+}
+
+static bool
+read_cell(const struct table *t, const struct constraint *rule, const struct cell *cell,
+    long double *number)
+{
+	if (cell->is_long)
+		return false;
+	if (is_number(rule) && t->has_numerals)
+		return read_number(&t->numerals, rule->type, cell, number);
+	return value_read(rule->type, cell->text, &rule->formats, number);
+}
+
+/* Would it be a number if it were read as these numerals? */
+static const char *
+hint(const struct constraint *rule, const struct cell *cell)
+{
+	static const struct {
+		struct numerals numerals;
+		const char *text;
+	} tried[] = {
+		{ { '.', ',' }, "; if a comma groups digits, give thousands \",\"" },
+		{ { ',', '\0' }, "; if a comma is the decimal point, give decimal \",\"" },
+		{ { ',', '.' }, "; is it of decimal \",\" and thousands \".\"?" },
+	};
+	long double number;
+
+	for (size_t i = 0; is_number(rule) && !cell->is_long && i < COUNT(tried); i++)
+		if (read_number(&tried[i].numerals, rule->type, cell, &number))
+			return tried[i].text;
+	return "";
+}
+
 static void
 check_type(
     struct table *t, const struct constraint *rule, const struct cell *cell, struct fault fault)
@@ -83,7 +131,7 @@ check_type(
 
 	if (rule->type == VALUE_string)
 		return;
-	if (!cell->is_long && value_read(rule->type, cell->text, &rule->formats, &number)) {
+	if (read_cell(t, rule, cell, &number)) {
 		check_bounds(t, rule, number, fault);
 		return;
 	}
@@ -92,7 +140,8 @@ check_type(
 		table_report(t, &fault, "is no %s in the format %s", value_name(rule->type),
 		    rule->formats.items[0]);
 	else
-		table_report(t, &fault, "expected %s", value_expected(rule->type));
+		table_report(t, &fault, "expected %s%s", value_expected(rule->type),
+		    t->has_numerals ? "" : hint(rule, cell));
 }
 
 static void

@@ -83,11 +83,22 @@ is_code(const char *text)
 	return text[0] == '0' && isdigit((unsigned char)text[1]);
 }
 
+/* In plain: a number without what groups its digits; other text as it is. */
+static void
+unify(struct column *c, char text[VALUE_MAX], char plain[VALUE_MAX])
+{
+	if (c->numerals != NULL && value_plain(c->numerals, text, plain))
+		return;
+	if (c->numerals != NULL)
+		c->types &= ~(1U << VALUE_int | 1U << VALUE_float);
+	memcpy(plain, text, strlen(text) + 1);
+}
+
 /* Drops the types that do not fit. The first that fits and is ordered gives the number. */
 static void
 infer(struct column *c, const char *data, size_t size)
 {
-	char text[VALUE_MAX];
+	char text[VALUE_MAX], plain[VALUE_MAX];
 	long double number;
 	bool known = false;
 
@@ -99,14 +110,16 @@ infer(struct column *c, const char *data, size_t size)
 	}
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (!c->is_number && is_code(text))
+	unify(c, text, plain);
+	if (!c->is_number && is_code(plain))
 		c->types &= ~(1U << VALUE_int | 1U << VALUE_float);
 	for (unsigned type = 0; type < VALUE_string; type++) {
 		if ((c->types & 1U << type) == 0)
 			continue;
 		/* 0 and 1 are numbers, and so is a word of one letter text. */
+		const char *read = type <= VALUE_float ? plain : text;
 		bool fits =
-		    (type != VALUE_bool || size > 1) && value_read(type, text, &iso, &number);
+		    (type != VALUE_bool || size > 1) && value_read(type, read, &iso, &number);
 		if (!fits)
 			c->types &= ~(1U << type);
 		else if (!known && value_is_ordered(type)) {

@@ -24,8 +24,9 @@ struct column {
 	long double min, max, sum;                           /* of numbers */
 	struct column_text least, greatest, lowest, highest; /* lowest: the text of min */
 	struct distinct seen;
-	bool is_number; /* by the caller's word, also with leading zeros */
-	bool more;      /* distinct values than are counted */
+	const struct numerals *numerals; /* NULL: as in 1234.5 */
+	bool is_number;                  /* by the caller's word, also with leading zeros */
+	bool more;                       /* distinct values than are counted */
 };
 
 void column_begin(struct column *);

@@ -292,6 +292,19 @@ is_key(const char *name)
 }
 
 static int
+check_order(struct reading *r, struct err *e)
+{
+	const struct constraint *to = r->to;
+
+	r->key = NULL;
+	if (to->has_min && to->has_max && to->min > to->max)
+		return wrong(r, e, "min %s is over max %s", to->min_text, to->max_text);
+	if (to->min_length > to->max_length)
+		return wrong(r, e, "min_length is over max_length");
+	return 0;
+}
+
+static int
 read_object(struct reading *r, struct err *e)
 {
 	const char *name;
@@ -308,7 +321,7 @@ read_object(struct reading *r, struct err *e)
 		if (keys[i].read(r, value, e) < 0)
 			return -1;
 	}
-	return 0;
+	return check_order(r, e);
 }
 
 int

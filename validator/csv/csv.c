@@ -8,62 +8,70 @@
 
 #include "validator/csv/dialect.h"
 #include "validator/csv/encoding.h"
+#include "validator/csv/note.h"
+#include "validator/csv/options.h"
 #include "validator/csv/table.h"
+#include "validator/csv/width.h"
 
-#include "common/base/auto.h"
 #include "common/base/loop.h"
+#include "common/base/utf8.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-	MAX_TEXT = 256,       /* bytes of the summary */
-	SAMPLE = 64 << 10,    /* bytes that the delimiter is detected by */
 	MATCH_STEPS = 100000, /* of one regular expression on one cell */
 	MATCH_KIB = 16 << 10,
 };
 
-static const char *const delimiter_names[][2] = { { "tab", "\t" }, { "\\t", "\t" },
-	{ "comma", "," }, { "semicolon", ";" }, { "pipe", "|" }, { "space", " " } };
-
-/* The one that the caller gave, or zero. */
-static int
-read_delimiter(const struct validate_csv_data *ask, char *delimiter, struct err *e)
+/* Bytes of so many lines; *lines: fewer, if the text ends before. */
+static size_t
+measure_lines(const struct blob *text, uint64_t *lines)
 {
-	const char *given = ask->delimiter;
+	const char *data = text->data;
+	size_t at = 0;
+	uint64_t n = 0;
 
-	*delimiter = '\0';
-	for (size_t i = 0; given != NULL && i < COUNT(delimiter_names); i++)
-		if (strcmp(given, delimiter_names[i][0]) == 0)
-			given = delimiter_names[i][1];
-	if (given != NULL && (strlen(given) != 1 || strchr("\"\r\n", *given) != NULL ||
-				 (unsigned char)*given >= 128))
-		return err_set(e, ERR_invalid_argument,
-		    "delimiter: must be one ASCII character other than a quote and the end of a "
-		    "line, or tab, comma, semicolon, pipe or space");
-	if (given != NULL)
-		*delimiter = *given;
-	return 0;
+	for (; n < *lines && at < text->size; n++) {
+		while (at < text->size && data[at] != '\n' && data[at] != '\r')
+			at++;
+		at += at + 1 < text->size && data[at] == '\r' && data[at + 1] == '\n';
+		at += at < text->size;
+	}
+	*lines = n;
+	return at;
 }
 
 /* Leaves the end of a line that declares the delimiter in the text, where it counts as a line. */
-static int
-choose_delimiter(struct table *t, struct blob *text, struct err *e)
+static void
+skip_lines(struct table *t, struct blob *text)
 {
-	size_t skipped = dialect_declared(text->data, text->size, &t->declared);
+	size_t declared = dialect_declared(text->data, text->size, &t->declared);
 
-	if (read_delimiter(t->ask, &t->delimiter, e) < 0)
-		return -1;
+	t->skipped = t->ask->skip_lines;
+	size_t skipped = measure_lines(text, &t->skipped);
+	if (declared == 0)
+		t->declared = '\0';
+	if (skipped < declared)
+		skipped = declared;
 	if (skipped > 0)
 		*text = (struct blob){ (char *)text->data + skipped, text->size - skipped };
-	else
-		t->declared = '\0';
+}
+
+static int
+choose_dialect(struct table *t, struct blob *text, struct err *e)
+{
+	if (options_read(t, e) < 0)
+		return -1;
+	skip_lines(t, text);
 	if (t->delimiter == '\0')
 		t->delimiter = t->declared;
-	if (t->delimiter == '\0')
-		t->delimiter =
-		    dialect_detect(text->data, text->size < SAMPLE ? text->size : SAMPLE);
+	struct scan how = table_scan(t);
+	struct dialect found = dialect_detect(&how, text->data, text->size);
+	t->delimiter = found.delimiter;
+	t->title = found.title;
+	t->header = found.header;
 	return 0;
 }
 
@@ -116,7 +124,7 @@ report_dialect(const struct table *t, const struct blob *text, const char *encod
 static int
 report_columns(struct table *t, struct err *e)
 {
-	for (size_t i = 0; i < t->count; i++) {
+	for (size_t i = 0; t->ask->statistics && i < t->count; i++) {
 		struct csv_column *column = list_add(&t->out->columns, sizeof *column);
 
 		if (column == NULL || (column->name = strdup(t->fields[i].name)) == NULL)
@@ -128,26 +136,21 @@ report_columns(struct table *t, struct err *e)
 }
 
 static int
-report_verdict(struct table *t, struct err *e)
+report_verdict(struct table *t, const struct blob *text, struct err *e)
 {
-	char text[MAX_TEXT];
-	const struct csv_report *out = t->out;
-	int used;
+	struct csv_report *out = t->out;
+	struct note note = { 0 };
 
 	if (out->error_count == 0)
-		used = snprintf(text, sizeof text, "%" PRIu64 " rows in %zu columns, no error",
-		    out->row_count, t->count);
+		note_add(
+		    &note, "%" PRIu64 " rows in %zu columns, no error", out->row_count, t->count);
 	else
-		used = snprintf(text, sizeof text,
-		    "%" PRIu64 " errors in %" PRIu64 " rows, of which %zu are listed",
+		note_add(&note, "%" PRIu64 " errors in %" PRIu64 " rows, of which %zu are listed",
 		    out->error_count, out->row_count, out->errors.count);
-	if (t->declared != '\0' && t->declared != t->delimiter)
-		snprintf(text + used, sizeof text - (size_t)used,
-		    "; the text's first line, sep=%s, was skipped, because delimiter was given",
-		    t->declared == '\t' ? "\\t" : (char[]){ t->declared, '\0' });
-	t->out->valid = out->error_count == 0;
-	t->out->message = strdup(text);
-	return t->out->message == NULL || t->failed
+	note_table(&note, t, text);
+	out->valid = out->error_count == 0;
+	out->message = utf8_mend(note.text, note.used).data;
+	return out->message == NULL || t->failed
 	           ? err_set(e, ERR_limit_exceeded, "csv_content: no memory left for the report")
 	           : 0;
 }
@@ -155,10 +158,11 @@ report_verdict(struct table *t, struct err *e)
 static int
 check_table(struct table *t, struct blob text, const char *encoding, struct err *e)
 {
-	if (read_rules(t, e) < 0 || choose_delimiter(t, &text, e) < 0 ||
+	if (read_rules(t, e) < 0 || choose_dialect(t, &text, e) < 0 ||
 	    report_dialect(t, &text, encoding, e) < 0 || table_check(t, &text, e) < 0)
 		return -1;
-	return report_columns(t, e) < 0 ? -1 : report_verdict(t, e);
+	width_finish(t);
+	return report_columns(t, e) < 0 ? -1 : report_verdict(t, &text, e);
 }
 
 static void
@@ -201,7 +205,9 @@ csv_check(struct validate_csv_data *ask, struct csv_report *out, struct err *e)
 
 	if (bytes == (ask->csv_content.data != NULL))
 		return err_set(e, ERR_invalid_argument, "give csv_content or csv_base64");
-	const char *encoding = encoding_convert(text, e);
+	if (!bytes && ask->encoding != NULL)
+		return err_set(e, ERR_invalid_argument, "encoding: is for csv_base64");
+	const char *encoding = encoding_convert(text, ask->encoding, e);
 	if (encoding == NULL)
 		return -1;
 	struct table *t = open_table(ask, out);

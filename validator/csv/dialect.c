@@ -2,13 +2,11 @@
 /*
  * dialect.c - tries each delimiter on the start of a text.
  *
- * A delimiter is good if most rows have as many cells as the first row, and more than one. Of
- * equally good ones, the one that leaves fewer quotes within cells is better, then the one with
+ * A delimiter is good if as many rows as possible have the same number of cells, and more than one.
+ * Of equally good ones, the one that leaves fewer quotes within cells is better, then the one with
  * more cells; then the order below decides.
  */
 #include "validator/csv/dialect.h"
-
-#include "validator/csv/scan.h"
 
 #include "common/base/auto.h"
 
@@ -18,10 +16,24 @@
 
 static const char delimiters[] = { ',', ';', '\t', '|' };
 
-struct tally {
-	size_t first, rows, same;
-	size_t odd; /* quotes that do not enclose a cell */
+enum { HEADS = 20 }; /* rows among which the header is looked for */
+
+struct head {
+	size_t cells, filled;
+	uint64_t line;
 };
+
+struct tally {
+	struct head heads[HEADS];
+	size_t filled; /* cells with text, of this row */
+	size_t cells;  /* of most rows */
+	size_t rows, same;
+	size_t odd; /* quotes that do not enclose a cell */
+	char quote;
+	uint16_t widths[SCAN_MAX_CELLS + 1]; /* rows with so many cells */
+};
+
+_Static_assert(DIALECT_SAMPLE / 2 < UINT16_MAX, "");
 
 static int
 count_cell(void *self, const struct scan_cell *cell, struct err *e)
@@ -29,10 +41,11 @@ count_cell(void *self, const struct scan_cell *cell, struct err *e)
 	struct tally *tally = self;
 
 	(void)e;
+	tally->filled += cell->size > 0;
 	if (cell->quoted)
 		tally->odd += cell->stray || cell->unclosed;
-	for (size_t i = 0; !cell->quoted && i < cell->size; i++)
-		tally->odd += cell->text[i] == '"';
+	for (size_t i = 0; !cell->quoted && tally->quote != 0 && i < cell->size; i++)
+		tally->odd += cell->text[i] == tally->quote;
 	return 0;
 }
 
@@ -41,59 +54,91 @@ count_row(void *self, size_t cells, uint64_t line, struct err *e)
 {
 	struct tally *tally = self;
 
-	(void)line;
 	(void)e;
+	if (tally->rows < HEADS)
+		tally->heads[tally->rows] = (struct head){ cells, tally->filled, line };
+	tally->filled = 0;
 	if (tally->rows++ == 0)
-		tally->first = cells;
-	tally->same += cells == tally->first;
+		tally->cells = cells;
+	if (++tally->widths[cells] > tally->widths[tally->cells])
+		tally->cells = cells;
+	tally->same = tally->widths[tally->cells];
 	return 0;
 }
 
 /* The last row may be cut off and is left out, if there is another one. */
-static struct tally
-try(char delimiter, const char *text, size_t size)
+static void
+try(struct tally *tally, const struct scan *how, char delimiter, const char *text, size_t size)
 {
-	struct tally tally = { 0 };
-	struct scan scan = { .delimiter = delimiter,
-		.quote = '"',
-		.cell = count_cell,
-		.row = count_row,
-		.self = &tally };
+	struct scan scan = *how;
 	struct err e;
 
-	if (scan_feed(&scan, text, size, &e) == 0 && tally.rows == 0)
+	*tally = (struct tally){ .quote = how->quote };
+	scan.delimiter = delimiter;
+	scan.cell = count_cell;
+	scan.row = count_row;
+	scan.self = tally;
+	if (scan_feed(&scan, text, size, &e) == 0 && tally->rows == 0)
 		scan_finish(&scan, &e);
 	scan_close(&scan);
-	return tally;
 }
 
 static bool
 is_better(const struct tally *a, const struct tally *b)
 {
-	if (a->first < 2 || b->first < 2)
-		return a->first >= 2;
+	if (a->cells < 2 || b->cells < 2)
+		return a->cells >= 2;
 	/* Fractions are compared crosswise. */
 	size_t mine = a->same * b->rows, others = b->same * a->rows;
 	if (mine != others)
 		return mine > others;
-	return a->odd != b->odd ? a->odd < b->odd : a->first > b->first;
+	return a->odd != b->odd ? a->odd < b->odd : a->cells > b->cells;
 }
 
-char
-dialect_detect(const char *text, size_t size)
+/* A title has few cells, or few with text in them, beside those of most rows. */
+static bool
+is_title(const struct tally *tally, const struct head *head)
 {
-	struct tally best = { 0 };
-	char delimiter = delimiters[0];
+	bool padded = head->cells == tally->cells;
 
-	for (size_t i = 0; i < COUNT(delimiters); i++) {
-		struct tally tally = try(delimiters[i], text, size);
+	return head->cells <= tally->cells && head->filled <= tally->cells / 2 &&
+	       (!padded || tally->cells > 2);
+}
 
+/* The line of the first row that can be the header; 0: the first row is. */
+static uint64_t
+find_header(const struct tally *tally)
+{
+	size_t most = tally->rows < HEADS ? tally->rows : HEADS, n = 0;
+
+	while (n < most && is_title(tally, &tally->heads[n]))
+		n++;
+	if (n == 0 || n == most || tally->same * 2 < tally->rows)
+		return 0;
+	return tally->heads[n].cells == tally->cells ? tally->heads[n].line : 0;
+}
+
+struct dialect
+dialect_detect(const struct scan *how, const char *text, size_t size)
+{
+	const char *tried = how->delimiter != '\0' ? &how->delimiter : delimiters;
+	size_t count = how->delimiter != '\0' ? 1 : COUNT(delimiters);
+	struct tally best = { 0 }, tally;
+	struct dialect found = { .delimiter = *tried };
+
+	size = size < DIALECT_SAMPLE ? size : DIALECT_SAMPLE;
+	for (size_t i = 0; i < count; i++) {
+		if (tried[i] == how->quote || tried[i] == how->escape || tried[i] == how->comment)
+			continue;
+		try(&tally, how, tried[i], text, size);
 		if (is_better(&tally, &best)) {
 			best = tally;
-			delimiter = delimiters[i];
+			found.delimiter = tried[i];
 		}
 	}
-	return delimiter;
+	found.header = find_header(&best);
+	found.title = found.header > 0 ? best.heads[0].line : 0;
+	return found;
 }
 
 /* Bytes of the name of a delimiter: itself, or \t. */

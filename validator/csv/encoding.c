@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { SAMPLE = 256 };
 
@@ -106,33 +107,125 @@ begins(const struct blob *bytes, const char *mark, size_t size)
 	return bytes->size >= size && memcmp(bytes->data, mark, size) == 0;
 }
 
-const char *
-encoding_convert(struct blob *bytes, struct err *e)
-{
-	bool marked = begins(bytes, "\xff\xfe", 2) || begins(bytes, "\xfe\xff", 2);
-	bool big = begins(bytes, "\xfe\xff", 2) || (!marked && looks_utf16(bytes, 0));
-	bool utf16 = marked || big || looks_utf16(bytes, 1);
-	size_t skip = begins(bytes, "\xef\xbb\xbf", 3) ? 3 : 0;
+/* ---- which one ---- */
 
-	if (!utf16 && utf8_valid(bytes->data, bytes->size) &&
-	    memchr(bytes->data, 0, bytes->size) == NULL) {
-		memmove(bytes->data, (char *)bytes->data + skip, bytes->size - skip);
-		bytes->size -= skip;
-		return skip > 0 ? "utf-8-sig" : "utf-8";
-	}
+enum form { UTF8, UTF16_LE, UTF16_BE, WINDOWS, UTF16, UNKNOWN };
+
+/* What is reported, and what precedes a text. */
+static const struct encoding {
+	const char *name, *mark;
+} encodings[] = {
+	[UTF8] = { "utf-8", "\xef\xbb\xbf" },
+	[UTF16_LE] = { "utf-16-le", "\xff\xfe" },
+	[UTF16_BE] = { "utf-16-be", "\xfe\xff" },
+	[WINDOWS] = { "windows-1252", "" },
+};
+
+/* As the world names them. Browsers, too, read Latin-1 as windows-1252, which has more. */
+static const struct name {
+	const char *name;
+	enum form kind;
+} names[] = { { "utf-8", UTF8 }, { "utf8", UTF8 }, { "utf-8-sig", UTF8 }, { "ascii", UTF8 },
+	{ "us-ascii", UTF8 }, { "utf-16", UTF16 }, { "utf16", UTF16 }, { "utf-16-le", UTF16_LE },
+	{ "utf-16le", UTF16_LE }, { "utf-16-be", UTF16_BE }, { "utf-16be", UTF16_BE },
+	{ "windows-1252", WINDOWS }, { "cp1252", WINDOWS }, { "latin-1", WINDOWS },
+	{ "latin1", WINDOWS }, { "iso-8859-1", WINDOWS } };
+
+static size_t
+marked(const struct blob *bytes, enum form kind)
+{
+	const char *mark = encodings[kind].mark;
+
+	return begins(bytes, mark, strlen(mark)) ? strlen(mark) : 0;
+}
+
+static enum form
+detect(const struct blob *bytes)
+{
+	if (marked(bytes, UTF16_LE) > 0)
+		return UTF16_LE;
+	if (marked(bytes, UTF16_BE) > 0 || looks_utf16(bytes, 0))
+		return UTF16_BE;
+	if (looks_utf16(bytes, 1))
+		return UTF16_LE;
+	return utf8_valid(bytes->data, bytes->size) && memchr(bytes->data, 0, bytes->size) == NULL
+	           ? UTF8
+	           : WINDOWS;
+}
+
+static enum form
+choose(const struct blob *bytes, const char *wanted)
+{
+	size_t n = 0;
+
+	if (wanted == NULL)
+		return detect(bytes);
+	while (n < COUNT(names) && strcasecmp(names[n].name, wanted) != 0)
+		n++;
+	enum form kind = n < COUNT(names) ? names[n].kind : UNKNOWN;
+	if (kind != UTF16)
+		return kind;
+	return marked(bytes, UTF16_BE) > 0 ? UTF16_BE : UTF16_LE;
+}
+
+/* ---- conversion ---- */
+
+static int
+refuse_utf8(const struct blob *bytes, struct err *e)
+{
+	const char *at = bytes->data, *end = at + bytes->size, *lf;
+	size_t line = 1;
+
+	for (; (lf = memchr(at, '\n', (size_t)(end - at))) != NULL; at = lf + 1, line++)
+		if (!utf8_valid(at, (size_t)(lf - at)) || memchr(at, 0, (size_t)(lf - at)) != NULL)
+			break;
+	return err_set(e, ERR_invalid_argument, "csv_base64: line %zu is no UTF-8 text", line);
+}
+
+static int
+keep_utf8(struct blob *bytes, size_t skip, struct err *e)
+{
+	if (!utf8_valid(bytes->data, bytes->size) || memchr(bytes->data, 0, bytes->size) != NULL)
+		return refuse_utf8(bytes, e);
+	memmove(bytes->data, (char *)bytes->data + skip, bytes->size - skip);
+	bytes->size -= skip;
+	return 0;
+}
+
+static int
+convert(struct blob *bytes, enum form kind, struct err *e)
+{
+	size_t skip = marked(bytes, kind);
 	/* A character of one byte takes at most three; one of two bytes, too. */
 	struct blob out = { malloc(bytes->size * 3 + 4), 0 };
-	if (out.data == NULL) {
-		err_sys(e, "convert csv_base64");
-		return NULL;
-	}
-	int status =
-	    utf16 ? from_utf16(bytes, marked ? 2 : 0, big, &out, e) : from_windows(bytes, &out, e);
+
+	if (out.data == NULL)
+		return err_sys(e, "convert csv_base64");
+	int status = kind == WINDOWS ? from_windows(bytes, &out, e)
+	                             : from_utf16(bytes, skip, kind == UTF16_BE, &out, e);
 	if (status < 0) {
 		blob_clear(&out);
-		return NULL;
+		return -1;
 	}
 	blob_clear(bytes);
 	*bytes = out;
-	return utf16 ? (big ? "utf-16-be" : "utf-16-le") : "windows-1252";
+	return 0;
+}
+
+const char *
+encoding_convert(struct blob *bytes, const char *wanted, struct err *e)
+{
+	enum form kind = choose(bytes, wanted);
+
+	if (kind == UNKNOWN) {
+		err_set(e, ERR_invalid_argument,
+		    "encoding: \"%.40s\" is not supported; known: utf-8, utf-16, utf-16-le, "
+		    "utf-16-be, windows-1252 (also as latin-1); convert the text to UTF-8",
+		    wanted);
+		return NULL;
+	}
+	size_t skip = marked(bytes, kind);
+	if ((kind == UTF8 ? keep_utf8(bytes, skip, e) : convert(bytes, kind, e)) < 0)
+		return NULL;
+	return kind == UTF8 && skip > 0 ? "utf-8-sig" : encodings[kind].name;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - the states of the parser: start of a cell, plain text, quoted text, after a quote.
+ * scan.c - the states of the parser: start of a cell, plain text, quoted text, after a quote or an
+ * escape, comment.
  *
  * Trusts nothing: the text is an attacker's. Each byte is looked at once. A cell within one piece
  * is passed on without a copy.
@@ -107,6 +108,10 @@ scan_start(struct scan *s, const char *text, size_t size, struct err *e)
 		count_line(s, c);
 		return 1;
 	}
+	if (!s->begun && s->comment != 0 && c == s->comment) {
+		s->state = SCAN_COMMENT;
+		return 1;
+	}
 	if (!s->begun)
 		s->row_line = s->lines + 1;
 	s->begun = true;
@@ -120,16 +125,52 @@ scan_start(struct scan *s, const char *text, size_t size, struct err *e)
 	return 1;
 }
 
+/* The character after the escape is kept, whatever it is; then the cell goes on as before. */
+static ptrdiff_t
+begin_escape(struct scan *s, const char *text, size_t size, struct err *e)
+{
+	s->resume = s->state;
+	s->state = SCAN_ESCAPED;
+	return keep(s, text, size, e) < 0 ? -1 : (ptrdiff_t)size + 1;
+}
+
+static ptrdiff_t
+scan_escaped(struct scan *s, const char *text, size_t size, struct err *e)
+{
+	(void)size;
+	count_line(s, *text);
+	s->state = s->resume;
+	return keep(s, text, 1, e) < 0 ? -1 : 1;
+}
+
+/* The end of the line is that of a blank one. */
+static ptrdiff_t
+scan_comment(struct scan *s, const char *text, size_t size, struct err *e)
+{
+	size_t n = 0;
+
+	(void)e;
+	while (n < size && !ends_line(text[n]))
+		n++;
+	s->after_cr = false;
+	if (n < size)
+		s->state = SCAN_START;
+	return (ptrdiff_t)n;
+}
+
 static ptrdiff_t
 scan_plain(struct scan *s, const char *text, size_t size, struct err *e)
 {
-	const char delimiter = s->delimiter;
+	const char delimiter = s->delimiter, escape = s->escape != 0 ? s->escape : delimiter;
 	size_t n = 0;
 
-	while (n < size && text[n] != delimiter && text[n] != '\n' && text[n] != '\r')
+	while (n < size && text[n] != delimiter && text[n] != '\n' && text[n] != '\r' &&
+	       text[n] != escape)
 		n++;
 	if (n == size)
 		return keep(s, text, size, e) < 0 ? -1 : (ptrdiff_t)size;
+	if (s->escape != 0 && text[n] == escape)
+		return begin_escape(s, text, n, e);
 	return end_at(s, text, n, text[n], e) < 0 ? -1 : (ptrdiff_t)n + 1;
 }
 
@@ -138,7 +179,12 @@ scan_quoted(struct scan *s, const char *text, size_t size, struct err *e)
 {
 	const char *quote = memchr(text, s->quote, size);
 	size_t n = quote != NULL ? (size_t)(quote - text) : size;
+	const char *escape = s->escape != 0 ? memchr(text, s->escape, n) : NULL;
 
+	if (escape != NULL) {
+		n = (size_t)(escape - text);
+		quote = NULL;
+	}
 	for (size_t i = 0; i < n; i++)
 		count_line(s, text[i]);
 	if (quote != NULL) {
@@ -149,6 +195,8 @@ scan_quoted(struct scan *s, const char *text, size_t size, struct err *e)
 		    (text[n + 1] == s->delimiter || ends_line(text[n + 1])))
 			return end_at(s, text, n, text[n + 1], e) < 0 ? -1 : (ptrdiff_t)n + 2;
 	}
+	if (escape != NULL)
+		return begin_escape(s, text, n, e);
 	return keep(s, text, n, e) < 0 ? -1 : (ptrdiff_t)(quote != NULL ? n + 1 : n);
 }
 
@@ -170,6 +218,8 @@ static ptrdiff_t (*const states[])(struct scan *, const char *, size_t, struct e
 	[SCAN_PLAIN] = scan_plain,
 	[SCAN_QUOTED] = scan_quoted,
 	[SCAN_CLOSING] = scan_closing,
+	[SCAN_ESCAPED] = scan_escaped,
+	[SCAN_COMMENT] = scan_comment,
 };
 
 int
@@ -191,6 +241,8 @@ scan_finish(struct scan *s, struct err *e)
 {
 	if (!s->begun)
 		return 0;
+	if (s->state == SCAN_ESCAPED)
+		s->state = s->resume;
 	s->now.unclosed = s->state == SCAN_QUOTED;
 	if (s->now.line == 0)
 		s->now.line = s->lines + 1;

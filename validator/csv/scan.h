@@ -4,7 +4,8 @@
  *
  * Text may arrive in pieces of any size; memory is bounded by one cell. A line ends with LF, CR or
  * CRLF. A blank line is no row. A quote begins a quoted cell only at its start, and a doubled quote
- * within is one quote; elsewhere a quote is a character, as Python's csv reads it.
+ * within is one quote; elsewhere a quote is a character, as Python's csv reads it. The character
+ * after an escape stands for itself. A line that begins with the comment character is no row.
  */
 #pragma once
 
@@ -30,16 +31,25 @@ struct scan_cell {
 };
 
 struct scan {
-	/* Set by the caller. quote 0: no quotes. */
-	char delimiter, quote;
+	/* Set by the caller. quote, escape, comment 0: there is none. */
+	char delimiter, quote, escape, comment;
 	int (*cell)(void *self, const struct scan_cell *, struct err *);
 	int (*row)(void *self, size_t cells, uint64_t line, struct err *);
 	void *self;
+	uint64_t lines; /* that precede the text; then those that were read */
 	/* Private; zeroed at the start. */
-	enum { SCAN_START, SCAN_PLAIN, SCAN_QUOTED, SCAN_CLOSING } state;
+	enum scan_state {
+		SCAN_START,
+		SCAN_PLAIN,
+		SCAN_QUOTED,
+		SCAN_CLOSING,
+		SCAN_ESCAPED,
+		SCAN_COMMENT,
+	} state,
+	    resume;
 	bool begun, after_cr;
 	struct scan_cell now;
-	uint64_t lines, row_line;
+	uint64_t row_line;
 	char *buffer;
 	size_t used, room;
 };

@@ -11,6 +11,16 @@
 enum {
 	TABLE_MAX_MS = 10000,
 	TABLE_MAX_DISTINCT = 2000000, /* in all columns */
+	TABLE_WIDTHS = 8,             /* wrong numbers of cells that are told apart */
+	TABLE_LINES = 8,              /* that an error names */
+};
+
+/* Rows with the same wrong number of cells are one error, at the first of them. */
+struct table_width {
+	size_t cells;
+	bool trailing; /* the cells too many are empty */
+	uint64_t rows, lines[TABLE_LINES];
+	size_t error; /* its number in the list, from 1; 0: not listed */
 };
 
 struct table_column {
@@ -26,11 +36,19 @@ struct table {
 	struct csv_report *out;
 	json_t *rules;
 	char delimiter, declared;    /* declared: by the text; zero: not */
+	char quote, escape, comment; /* zero: there is none */
+	struct numerals numerals;
+	bool has_numerals;           /* other than 1234.5 */
+	uint64_t skipped;            /* lines before the text */
+	uint64_t title, header;      /* lines that seem to be these, or zero */
 	struct table_column *fields; /* at most SCAN_MAX_CELLS; its owner frees it */
 	size_t count, room;
 	bool has_header; /* it was read */
 	uint64_t row;    /* the current row of data, from 1; 0: the header */
 	uint64_t line;
+	bool extra; /* a cell too many of the row has text */
+	struct table_width widths[TABLE_WIDTHS];
+	size_t width_count;
 	struct distinct_budget budget;
 	pcre2_match_context *match;
 	int64_t until_ms;

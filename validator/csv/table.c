@@ -8,6 +8,7 @@
 #include "validator/csv/table.h"
 
 #include "validator/csv/cell.h"
+#include "validator/csv/width.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -30,7 +31,8 @@ table_report(struct table *t, const struct fault *fault, const char *fmt, ...)
 	char text[MAX_TEXT];
 	va_list ap;
 
-	if (t->out->error_count++ >= t->ask->max_errors)
+	t->out->error_count++;
+	if (t->out->errors.count >= t->ask->max_errors)
 		return;
 	struct csv_error *error = list_add(&t->out->errors, sizeof *error);
 	if (error == NULL) {
@@ -88,6 +90,7 @@ add_field(struct table *t, const char *name, size_t size, struct err *e)
 	if (field->name == NULL)
 		return err_sys(e, "keep a header");
 	column_begin(&field->column);
+	field->column.numerals = t->has_numerals ? &t->numerals : NULL;
 	t->count++;
 	json_t *rule = t->rules != NULL ? json_object_get(t->rules, field->name) : NULL;
 	field->has_rule = rule != NULL;
@@ -229,6 +232,9 @@ check_quotes(struct table *t, const struct scan_cell *cell)
 	if (cell->unclosed)
 		table_report(t, &fault, "the quote that opens in line %" PRIu64 " is not closed",
 		    cell->line);
+	else if (cell->stray && t->escape == '\0' && memchr(cell->text, '\\', cell->size) != NULL)
+		table_report(t, &fault,
+		    "text follows the closing quote; if a backslash protects quotes, give escape");
 	else if (cell->stray)
 		table_report(
 		    t, &fault, "text follows the closing quote; double a quote within quotes");
@@ -247,11 +253,14 @@ on_cell(void *self, const struct scan_cell *cell, struct err *e)
 		return add_field(t, cell->text, cell->size, e);
 	if (!t->has_header && add_field(t, "", 0, e) < 0)
 		return -1;
-	if (cell->index >= t->count)
+	if (cell->index >= t->count) {
+		t->extra |= cell->size > 0;
 		return 0;
+	}
 	t->line = cell->line;
 	struct table_column *field = &t->fields[cell->index];
-	column_add(&field->column, &t->budget, cell->text, cell->size);
+	if (t->ask->statistics)
+		column_add(&field->column, &t->budget, cell->text, cell->size);
 	if (!field->has_rule)
 		return 0;
 	return cell_check(t, field, cell->text, cell->size, e);
@@ -261,8 +270,6 @@ static int
 on_row(void *self, size_t cells, uint64_t line, struct err *e)
 {
 	struct table *t = self;
-	struct fault fault = { "columns", NULL, NULL, 0 };
-
 	t->line = line;
 	if (!t->has_header) {
 		if (check_header(t, e) < 0)
@@ -272,7 +279,8 @@ on_row(void *self, size_t cells, uint64_t line, struct err *e)
 	}
 	t->row = ++t->out->row_count;
 	if (cells != t->count)
-		table_report(t, &fault, "the row has %zu cells, expected %zu", cells, t->count);
+		width_report(t, cells);
+	t->extra = false;
 	for (size_t i = cells; i < t->count; i++)
 		column_skip(&t->fields[i].column);
 	if (loop_now_ms() > t->until_ms)
@@ -283,15 +291,26 @@ on_row(void *self, size_t cells, uint64_t line, struct err *e)
 	return t->failed ? err_set(e, ERR_limit_exceeded, "csv_content: no memory left") : 0;
 }
 
+struct scan
+table_scan(const struct table *t)
+{
+	return (struct scan){ .delimiter = t->delimiter,
+		.quote = t->quote,
+		.escape = t->escape,
+		.comment = t->comment,
+		.lines = t->skipped };
+}
+
 int
 table_check(struct table *t, const struct blob *text, struct err *e)
 {
-	struct scan scan = {
-		.delimiter = t->delimiter, .quote = '"', .cell = on_cell, .row = on_row, .self = t
-	};
+	struct scan scan = table_scan(t);
 	struct fault fault = { "header", NULL, NULL, 0 };
-	int status = scan_feed(&scan, text->data, text->size, e);
 
+	scan.cell = on_cell;
+	scan.row = on_row;
+	scan.self = t;
+	int status = scan_feed(&scan, text->data, text->size, e);
 	if (status == 0)
 		status = scan_finish(&scan, e);
 	scan_close(&scan);

@@ -95,6 +95,35 @@ is_float(const char *text)
 	return *end == '\0';
 }
 
+/* Between digits, and before three of them. */
+static bool
+separates(const char *text, const char *at)
+{
+	return at > text && isdigit((unsigned char)at[-1]) && strspn(at + 1, "0123456789") == 3;
+}
+
+bool
+value_plain(const struct numerals *numerals, const char *text, char plain[VALUE_MAX])
+{
+	bool fraction = false;
+
+	for (const char *at = text; *at != '\0'; at++) {
+		if (*at == numerals->decimal) {
+			fraction = true;
+			*plain++ = '.';
+		} else if (*at == numerals->thousands) {
+			if (fraction || !separates(text, at))
+				return false;
+		} else if (*at == '.') {
+			return false;
+		} else {
+			*plain++ = *at;
+		}
+	}
+	*plain = '\0';
+	return true;
+}
+
 static bool
 is_bool(const char *text)
 {

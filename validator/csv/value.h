@@ -28,6 +28,13 @@ const char *value_names(void);
 /* Do cells of this type have an order other than that of text? */
 bool value_is_ordered(enum value_type);
 
+/* How numbers are written. thousands zero: not in groups. */
+struct numerals {
+	char decimal, thousands;
+};
+
+/* The number in text, of these numerals, as value_read() takes it. False: it is none. */
+bool value_plain(const struct numerals *, const char *text, char plain[VALUE_MAX]);
 /*
  * Is the text, without surrounding blanks, of the type? formats: of a date or datetime; none: ISO
  * 8601. *number: what min and max compare; unchanged for types without an order.

@@ -41,6 +41,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		                                 : blob_text(rules[data[0] % COUNT(rules)]),
 		.csv_base64 = blob_copy(text, (size_t)(data + size - text)),
 		.has_header = (data[0] & 16) == 0,
+		.statistics = (data[0] & 32) == 0,
+		.skip_lines = data[0] & 3,
+		.escape = (data[0] & 8) == 0 ? strdup("\\") : NULL,
+		.comment = (data[0] & 64) == 0 ? strdup("#") : NULL,
+		.decimal = (data[0] & 8) == 0 ? strdup(",") : NULL,
 		.max_errors = 1000,
 	};
 	if (csv_check(&ask, &report, &e) == 0) {
