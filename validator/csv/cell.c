@@ -148,10 +148,8 @@ static void
 check_length(
     struct table *t, const struct constraint *rule, const struct cell *cell, struct fault fault)
 {
-	uint64_t length = 0;
+	uint64_t length = rule->has_length ? value_length(cell->data, cell->size) : 0;
 
-	for (size_t i = 0; rule->has_length && i < cell->size; i++)
-		length += ((unsigned char)cell->data[i] & 0xc0) != 0x80;
 	fault.rule = "length";
 	if (length < rule->min_length)
 		table_report(t, &fault, "has %" PRIu64 " characters, the minimum is %" PRIu64,
@@ -199,14 +197,16 @@ check_unique(struct table *t, struct table_column *field, const struct cell *cel
 	}
 }
 
-int
-cell_check(
+static int
+check_fully(
     struct table *t, struct table_column *column, const char *data, size_t size, struct err *e)
 {
 	const struct constraint *rule = &column->rule;
 	struct fault fault = { NULL, column->name, data, size };
-	struct cell cell = { .data = data, .size = size };
+	struct cell cell;
 
+	cell.data = data;
+	cell.size = size;
 	trim(&cell);
 	if (is_null(rule, &cell)) {
 		fault.rule = "nullable";
@@ -224,4 +224,30 @@ cell_check(
 		    "is not one of the %zu allowed values, of which the first is %.60s",
 		    rule->words.count, rule->words.items[0]);
 	return check_unique(t, column, &cell, fault, e);
+}
+
+/* Is the cell as it must be? Most are text that may be anything, or a short number. False: it may
+ * be. Nothing is prepared for a report here, because that would take longer than the check. */
+static bool
+is_right(const struct table *t, const struct constraint *rule, const char *data, size_t size)
+{
+	struct value_number number;
+
+	if (!rule->only_type)
+		return false;
+	if (rule->type == VALUE_string)
+		return rule->nullable;
+	return is_number(rule) && !t->has_numerals && value_short(data, size, &number) &&
+	       (rule->type != VALUE_int || number.is_int) &&
+	       (!rule->has_min || number.value >= rule->min) &&
+	       (!rule->has_max || number.value <= rule->max);
+}
+
+int
+cell_check(
+    struct table *t, struct table_column *column, const char *data, size_t size, struct err *e)
+{
+	if (is_right(t, &column->rule, data, size))
+		return 0;
+	return check_fully(t, column, data, size, e);
 }

@@ -29,20 +29,10 @@ column_skip(struct column *c)
 static bool
 is_null(const char *data, size_t size)
 {
-	for (size_t i = 0; size <= 4 && i < COUNT(nulls); i++)
+	for (size_t i = 0; size > 0 && size <= 4 && (*data | ' ') == 'n' && i < COUNT(nulls); i++)
 		if (strlen(nulls[i]) == size && memcmp(nulls[i], data, size) == 0)
 			return true;
 	return size == 0;
-}
-
-static uint64_t
-characters(const char *data, size_t size)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < size; i++)
-		n += ((unsigned char)data[i] & 0xc0) != 0x80;
-	return n;
 }
 
 static void
@@ -50,11 +40,15 @@ keep(struct column_text *text, const char *data, size_t size)
 {
 	text->size = size <= COLUMN_SHOWN ? size : utf8_whole(data, COLUMN_SHOWN);
 	memcpy(text->bytes, data, text->size);
+	text->head = value_head(data, size);
 }
 
+/* first: the first eight bytes of data. */
 static int
-compare(const struct column_text *text, const char *data, size_t size)
+compare(const struct column_text *text, uint64_t first, const char *data, size_t size)
 {
+	if (first != text->head)
+		return first < text->head ? -1 : 1;
 	size_t common = size < text->size ? size : text->size;
 	int order = memcmp(data, text->bytes, common);
 
@@ -83,34 +77,49 @@ is_code(const char *text)
 	return text[0] == '0' && isdigit((unsigned char)text[1]);
 }
 
-/* In plain: a number without what groups its digits; other text as it is. */
-static void
-unify(struct column *c, char text[VALUE_MAX], char plain[VALUE_MAX])
+/* Is it a short number? Then what it says of the type is clear. */
+static bool
+infer_quickly(struct column *c, const char *data, size_t size)
 {
-	if (c->numerals != NULL && value_plain(c->numerals, text, plain))
-		return;
-	if (c->numerals != NULL)
-		c->types &= ~(1U << VALUE_int | 1U << VALUE_float);
-	memcpy(plain, text, strlen(text) + 1);
+	const unsigned is_int = 1U << VALUE_int, is_float = 1U << VALUE_float;
+	struct value_number number;
+
+	if (c->numerals != NULL || (c->types & (is_int | is_float)) == 0 ||
+	    !value_short(data, size, &number) || (number.is_code && !c->is_number))
+		return false;
+	c->types &= (number.is_int ? is_int | is_float : is_float) | 1U << VALUE_string;
+	if ((c->types & (is_int | is_float)) != 0)
+		add_number(c, number.value, data, size);
+	return true;
+}
+
+/* A number without what groups its digits; other text as it is. */
+static const char *
+unify(struct column *c, const char *text, char plain[VALUE_MAX])
+{
+	if (c->numerals == NULL)
+		return text;
+	if (value_plain(c->numerals, text, plain))
+		return plain;
+	c->types &= ~(1U << VALUE_int | 1U << VALUE_float);
+	return text;
 }
 
 /* Drops the types that do not fit. The first that fits and is ordered gives the number. */
 static void
 infer(struct column *c, const char *data, size_t size)
 {
-	char text[VALUE_MAX], plain[VALUE_MAX];
+	char text[VALUE_MAX], room[VALUE_MAX];
 	long double number;
 	bool known = false;
 
-	if (c->types == 1U << VALUE_string)
-		return;
 	if (size >= sizeof text) {
 		c->types = 1U << VALUE_string;
 		return;
 	}
 	memcpy(text, data, size);
 	text[size] = '\0';
-	unify(c, text, plain);
+	const char *plain = unify(c, text, room);
 	if (!c->is_number && is_code(plain))
 		c->types &= ~(1U << VALUE_int | 1U << VALUE_float);
 	for (unsigned type = 0; type < VALUE_string; type++) {
@@ -140,6 +149,17 @@ count_distinct(struct column *c, struct distinct_budget *budget, const char *dat
 		c->more = true;
 }
 
+static void
+add_text(struct column *c, const char *data, size_t size)
+{
+	uint64_t first = value_head(data, size);
+
+	if (c->count == 0 || compare(&c->least, first, data, size) < 0)
+		keep(&c->least, data, size);
+	if (c->count == 0 || compare(&c->greatest, first, data, size) > 0)
+		keep(&c->greatest, data, size);
+}
+
 void
 column_add(struct column *c, struct distinct_budget *budget, const char *data, size_t size)
 {
@@ -149,16 +169,14 @@ column_add(struct column *c, struct distinct_budget *budget, const char *data, s
 		c->nulls++;
 		return;
 	}
-	infer(c, data, size);
-	length = characters(data, size);
+	if (c->types != 1U << VALUE_string && !infer_quickly(c, data, size))
+		infer(c, data, size);
+	length = value_length(data, size);
 	if (length < c->min_length)
 		c->min_length = length;
 	if (length > c->max_length)
 		c->max_length = length;
-	if (c->count == 0 || compare(&c->least, data, size) < 0)
-		keep(&c->least, data, size);
-	if (c->count == 0 || compare(&c->greatest, data, size) > 0)
-		keep(&c->greatest, data, size);
+	add_text(c, data, size);
 	c->count++;
 	count_distinct(c, budget, data, size);
 }

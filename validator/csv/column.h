@@ -14,6 +14,7 @@ enum {
 
 struct column_text {
 	size_t size;
+	uint64_t head; /* the first eight bytes: their order decides most comparisons */
 	char bytes[COLUMN_SHOWN];
 };
 

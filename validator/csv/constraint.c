@@ -329,13 +329,17 @@ constraint_read(struct constraint *to, const char *column, json_t *json, struct 
 {
 	struct reading r = { .to = to, .column = column, .whole = json };
 
-	*to =
-	    (struct constraint){ .type = VALUE_string, .nullable = true, .max_length = UINT64_MAX };
+	*to = (struct constraint){
+		.type = VALUE_string, .nullable = true, .only_type = true, .max_length = UINT64_MAX
+	};
 	if (json_is_string(json))
 		return read_type(&r, json, e);
 	if (!json_is_object(json))
 		return wrong(&r, e, "must be the name of a type or an object");
-	return read_object(&r, e);
+	int status = read_object(&r, e);
+	to->only_type = !to->unique && !to->has_length && to->pattern == NULL &&
+	                to->nulls.count == 0 && to->words.count == 0;
+	return status;
 }
 
 void

@@ -18,7 +18,8 @@ struct constraint {
 	enum value_type type;
 	bool nullable; /* an empty cell is allowed; by default only for string */
 	bool unique;
-	bool optional; /* the column may be missing */
+	bool optional;  /* the column may be missing */
+	bool only_type; /* and bounds: there is no other rule */
 	bool has_min, has_max;
 	long double min, max;
 	char min_text[CONSTRAINT_SHOWN], max_text[CONSTRAINT_SHOWN];

@@ -2,9 +2,12 @@
 /*
  * distinct.c - a hash table with open addressing.
  *
- * The key is random, so that no text can be made whose cells collide.
+ * The key is random, so that no text can be made whose cells collide. Values of up to 16 bytes are
+ * kept as they are, mixed.
  */
 #include "validator/csv/distinct.h"
+
+#include "validator/csv/value.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -22,6 +25,7 @@ distinct_begin(struct distinct_budget *budget, size_t entries)
 {
 	budget->left = entries;
 	randombytes_buf(budget->key, sizeof budget->key);
+	randombytes_buf(budget->secrets, sizeof budget->secrets);
 }
 
 static struct distinct_entry *
@@ -30,7 +34,7 @@ find(struct distinct_entry *entries, size_t room, const uint64_t hash[2])
 	size_t at = (size_t)hash[0] & (room - 1);
 
 	while ((entries[at].hash[0] | entries[at].hash[1]) != 0 &&
-	       memcmp(entries[at].hash, hash, sizeof entries[at].hash) != 0)
+	       (entries[at].hash[0] != hash[0] || entries[at].hash[1] != hash[1]))
 		at = (at + 1) & (room - 1);
 	return &entries[at];
 }
@@ -52,6 +56,31 @@ grow(struct distinct *set)
 	return 0;
 }
 
+/* One to one, so that short values need no hash; the secret decides where they are in the table. */
+static uint64_t
+mix(uint64_t value, uint64_t secret)
+{
+	value = (value ^ secret) * (secret | 1);
+	value ^= value >> 32;
+	value *= 0x9e3779b97f4a7c15;
+	return value ^ value >> 29;
+}
+
+static void
+hash_value(const struct distinct_budget *budget, const char *data, size_t size, uint64_t hash[2])
+{
+	size_t first = size < 8 ? size : 8;
+
+	if (size > 2 * sizeof(uint64_t)) {
+		crypto_shorthash_siphashx24(
+		    (unsigned char *)hash, (const unsigned char *)data, size, budget->key);
+		return;
+	}
+	/* Zeros fill them up, which no text has. */
+	hash[1] = mix(value_head(data + first, size - first), budget->secrets[1]);
+	hash[0] = mix(value_head(data, first) ^ hash[1], budget->secrets[0]);
+}
+
 enum distinct_result
 distinct_add(struct distinct *set, struct distinct_budget *budget, const void *data, size_t size,
     uint64_t at, uint64_t *first)
@@ -60,7 +89,7 @@ distinct_add(struct distinct *set, struct distinct_budget *budget, const void *d
 
 	if (set->count * 2 >= set->room && grow(set) < 0)
 		return DISTINCT_FULL;
-	crypto_shorthash_siphashx24((unsigned char *)hash, data, size, budget->key);
+	hash_value(budget, data, size, hash);
 	struct distinct_entry *entry = find(set->entries, set->room, hash);
 	if ((entry->hash[0] | entry->hash[1]) != 0) {
 		*first = entry->at;

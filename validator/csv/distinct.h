@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* distinct.h - sets of cells, by a keyed hash of 128 bits. */
+/* distinct.h - sets of cells without zero bytes, by a keyed hash of 128 bits. */
 #pragma once
 
 #include <stddef.h>
@@ -9,6 +9,7 @@
 struct distinct_budget {
 	size_t left; /* entries */
 	uint8_t key[16];
+	uint64_t secrets[2];
 };
 
 struct distinct {

@@ -229,7 +229,17 @@ is_shaped(const char *text, const char *shape)
 bool
 moment_date(const char *text, int64_t *us)
 {
-	return is_shaped(text, "9999-99-99") && moment_read(text, "%Y-%m-%d", us);
+	struct parts parts = { 0 };
+
+	if (!is_shaped(text, "9999-99-99") || text[10] != '\0')
+		return false;
+	digits(&text, 4, 4, &parts.year);
+	text++;
+	digits(&text, 2, 2, &parts.month);
+	text++;
+	digits(&text, 2, 2, &parts.day);
+	return parts.year > 0 && parts.month > 0 && parts.month <= 12 && parts.day > 0 &&
+	       compute(&parts, us);
 }
 
 bool

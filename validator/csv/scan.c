@@ -96,34 +96,7 @@ end_at(struct scan *s, const char *text, size_t size, char c, struct err *e)
 	return end_row(s, e);
 }
 
-/* Each returns how many bytes it took, or -1. */
-static ptrdiff_t
-scan_start(struct scan *s, const char *text, size_t size, struct err *e)
-{
-	char c = *text;
-
-	(void)size;
-	(void)e;
-	if (ends_line(c) && !s->begun) { /* blank, or the LF of CRLF */
-		count_line(s, c);
-		return 1;
-	}
-	if (!s->begun && s->comment != 0 && c == s->comment) {
-		s->state = SCAN_COMMENT;
-		return 1;
-	}
-	if (!s->begun)
-		s->row_line = s->lines + 1;
-	s->begun = true;
-	s->now.line = s->lines + 1;
-	s->after_cr = false;
-	s->state = SCAN_PLAIN;
-	if (s->quote == 0 || c != s->quote)
-		return 0;
-	s->now.quoted = true;
-	s->state = SCAN_QUOTED;
-	return 1;
-}
+/* Each state returns how many bytes it took, or -1. */
 
 /* The character after the escape is kept, whatever it is; then the cell goes on as before. */
 static ptrdiff_t
@@ -161,17 +134,41 @@ scan_comment(struct scan *s, const char *text, size_t size, struct err *e)
 static ptrdiff_t
 scan_plain(struct scan *s, const char *text, size_t size, struct err *e)
 {
-	const char delimiter = s->delimiter, escape = s->escape != 0 ? s->escape : delimiter;
 	size_t n = 0;
 
-	while (n < size && text[n] != delimiter && text[n] != '\n' && text[n] != '\r' &&
-	       text[n] != escape)
+	while (n < size && !s->stops[(unsigned char)text[n]])
 		n++;
 	if (n == size)
 		return keep(s, text, size, e) < 0 ? -1 : (ptrdiff_t)size;
-	if (s->escape != 0 && text[n] == escape)
+	if (s->escape != 0 && text[n] == s->escape)
 		return begin_escape(s, text, n, e);
 	return end_at(s, text, n, text[n], e) < 0 ? -1 : (ptrdiff_t)n + 1;
+}
+
+static ptrdiff_t
+scan_start(struct scan *s, const char *text, size_t size, struct err *e)
+{
+	char c = *text;
+
+	if (ends_line(c) && !s->begun) { /* blank, or the LF of CRLF */
+		count_line(s, c);
+		return 1;
+	}
+	if (!s->begun && s->comment != 0 && c == s->comment) {
+		s->state = SCAN_COMMENT;
+		return 1;
+	}
+	if (!s->begun)
+		s->row_line = s->lines + 1;
+	s->begun = true;
+	s->now.line = s->lines + 1;
+	s->after_cr = false;
+	s->state = SCAN_PLAIN;
+	if (s->quote == 0 || c != s->quote)
+		return scan_plain(s, text, size, e);
+	s->now.quoted = true;
+	s->state = SCAN_QUOTED;
+	return 1;
 }
 
 static ptrdiff_t
@@ -222,9 +219,22 @@ static ptrdiff_t (*const states[])(struct scan *, const char *, size_t, struct e
 	[SCAN_COMMENT] = scan_comment,
 };
 
+static void
+prepare(struct scan *s)
+{
+	const char stops[] = { '\n', '\r', s->delimiter,
+		s->escape != 0 ? s->escape : s->delimiter };
+
+	for (size_t i = 0; i < sizeof stops; i++)
+		s->stops[(unsigned char)stops[i]] = true;
+	s->ready = true;
+}
+
 int
 scan_feed(struct scan *s, const char *text, size_t size, struct err *e)
 {
+	if (!s->ready)
+		prepare(s);
 	while (size > 0) {
 		ptrdiff_t taken = states[s->state](s, text, size, e);
 

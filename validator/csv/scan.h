@@ -50,6 +50,7 @@ struct scan {
 	bool begun, after_cr;
 	struct scan_cell now;
 	uint64_t row_line;
+	bool ready, stops[256]; /* stops: what ends plain text */
 	char *buffer;
 	size_t used, room;
 };

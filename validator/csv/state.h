@@ -52,7 +52,8 @@ struct table {
 	struct distinct_budget budget;
 	pcre2_match_context *match;
 	int64_t until_ms;
-	bool failed; /* out of memory */
+	bool has_pattern; /* in a rule */
+	bool failed;      /* out of memory */
 };
 
 struct fault {

@@ -7,6 +7,8 @@
 #include "common/base/auto.h"
 
 #include <ctype.h>
+#include <endian.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -95,6 +97,83 @@ is_float(const char *text)
 	return *end == '\0';
 }
 
+static uint64_t
+load_32(const char *data)
+{
+	uint32_t word;
+
+	memcpy(&word, data, sizeof word);
+	return be32toh(word);
+}
+
+uint64_t
+value_head(const char *data, size_t size)
+{
+	const unsigned char *byte = (const unsigned char *)data;
+
+	if (size >= 8)
+		return load_32(data) << 32 | load_32(data + 4);
+	if (size >= 4) /* the two overlap */
+		return load_32(data) << 32 | load_32(data + size - 4) << (64 - 8 * size);
+	if (size == 0)
+		return 0;
+	return (uint64_t)byte[0] << 56 | (uint64_t)byte[size / 2] << (56 - 8 * (size / 2)) |
+	       (uint64_t)byte[size - 1] << (64 - 8 * size);
+}
+
+/* Bytes that continue no character, eight at a time. */
+uint64_t
+value_length(const char *data, size_t size)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t inner = 0, word;
+	size_t i = 0;
+
+	for (; i + sizeof word <= size; i += sizeof word) {
+		memcpy(&word, data + i, sizeof word);
+		inner += ((word >> 7 & ~word >> 6 & ones) * ones) >> 56;
+	}
+	for (; i < size; i++)
+		inner += ((unsigned char)data[i] & 0xc0) == 0x80;
+	return size - inner;
+}
+
+static const long double powers[] = { 1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L, 1e9L,
+	1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L };
+
+/* Both numbers of the division are exact, so it rounds as strtold() does. */
+_Static_assert(LDBL_MANT_DIG >= 64, "");
+
+bool
+value_short(const char *data, size_t size, struct value_number *number)
+{
+	size_t sign = size > 0 && (*data == '-' || *data == '+'), at = sign, point = size;
+	uint64_t value = 0;
+
+	if (size - sign > COUNT(powers) - 1)
+		return false;
+	for (; at < size; at++) {
+		unsigned digit = (unsigned char)data[at] - '0';
+
+		if (digit < 10)
+			value = value * 10 + digit;
+		else if (data[at] == '.' && point == size)
+			point = at;
+		else
+			return false;
+	}
+	if (size - sign <= (point < size))
+		return false;
+	number->is_int = point == size;
+	number->is_code = at - sign > 1 && data[sign] == '0' && data[sign + 1] != '.';
+	number->value = (long double)value;
+	if (point < size)
+		number->value /= powers[size - point - 1];
+	if (*data == '-')
+		number->value = -number->value;
+	return true;
+}
+
 /* Between digits, and before three of them. */
 static bool
 separates(const char *text, const char *at)
@@ -131,7 +210,7 @@ is_bool(const char *text)
 		"y", "n", "1", "0" };
 
 	for (size_t i = 0; i < COUNT(words); i++)
-		if (strcasecmp(words[i], text) == 0)
+		if ((words[i][0] | ' ') == (text[0] | ' ') && strcasecmp(words[i], text) == 0)
 			return true;
 	return false;
 }

@@ -33,6 +33,19 @@ struct numerals {
 	char decimal, thousands;
 };
 
+/* The first eight bytes, so that their order is that of the text; zeros fill it up. */
+uint64_t value_head(const char *data, size_t size);
+/* Characters of UTF-8. */
+uint64_t value_length(const char *data, size_t size);
+
+struct value_number {
+	bool is_int, is_code; /* is_code: with leading zeros */
+	long double value;
+};
+
+/* A short number of digits and a point at most, as in -12 or 3.50, read as value_read() does; by
+ * far most numbers are. False: it may still be one. */
+bool value_short(const char *data, size_t size, struct value_number *);
 /* The number in text, of these numerals, as value_read() takes it. False: it is none. */
 bool value_plain(const struct numerals *, const char *text, char plain[VALUE_MAX]);
 /*
