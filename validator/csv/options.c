@@ -12,14 +12,18 @@ enum { NONE = '\0' };
 static const char *const names[][2] = { { "tab", "\t" }, { "\\t", "\t" }, { "comma", "," },
 	{ "semicolon", ";" }, { "pipe", "|" }, { "space", " " } };
 
-/* As an argument writes it: itself, or its name. NONE: more than one, or none of ASCII. */
+/* As an argument writes it: itself, or its name. NONE: absent, more than one, or not ASCII. */
 static char
 read_character(const char *given)
 {
+	if (given == NULL)
+		return NONE;
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (strcmp(given, names[i][0]) == 0)
 			given = names[i][1];
-	return strlen(given) == 1 && (unsigned char)*given < 128 ? *given : NONE;
+	if (strlen(given) != 1 || (unsigned char)*given >= 128)
+		return NONE;
+	return *given;
 }
 
 static bool
@@ -33,7 +37,7 @@ read_delimiter(struct table *t, struct err *e)
 {
 	const char *given = t->ask->delimiter;
 
-	t->delimiter = given != NULL ? read_character(given) : NONE;
+	t->delimiter = read_character(given);
 	if (given != NULL && (t->delimiter == NONE || strchr("\"\r\n", t->delimiter) != NULL))
 		return err_set(e, ERR_invalid_argument,
 		    "delimiter: must be one ASCII character other than a quote and the end of a "
@@ -46,9 +50,10 @@ read_quote(struct table *t, struct err *e)
 {
 	const char *given = t->ask->quote;
 
-	t->quote = given != NULL ? read_character(given) : '"';
+	t->quote = '"';
 	if (given == NULL)
 		return 0;
+	t->quote = read_character(given);
 	if (strcmp(given, "none") == 0)
 		t->quote = NONE;
 	else if (!is_mark(t->quote))
@@ -60,7 +65,7 @@ read_quote(struct table *t, struct err *e)
 static int
 read_mark(const char *name, const char *given, char *to, struct err *e)
 {
-	*to = given != NULL ? read_character(given) : NONE;
+	*to = read_character(given);
 	if (given != NULL && !is_mark(*to))
 		return err_set(e, ERR_invalid_argument,
 		    "%s: must be one ASCII character other than a letter or digit", name);
@@ -72,9 +77,12 @@ read_numerals(struct table *t, struct err *e)
 {
 	const char *decimal = t->ask->decimal, *thousands = t->ask->thousands;
 
-	struct numerals n = { decimal != NULL ? *decimal : '.',
-		thousands != NULL ? *thousands : NONE };
+	struct numerals n = { .decimal = '.', .thousands = NONE };
 
+	if (decimal != NULL)
+		n.decimal = *decimal;
+	if (thousands != NULL)
+		n.thousands = *thousands;
 	t->numerals = n;
 	t->has_numerals = n.decimal != '.' || n.thousands != NONE;
 	if (n.decimal != '.' && n.decimal != ',')

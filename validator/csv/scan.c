@@ -222,11 +222,12 @@ static ptrdiff_t (*const states[])(struct scan *, const char *, size_t, struct e
 static void
 prepare(struct scan *s)
 {
-	const char stops[] = { '\n', '\r', s->delimiter,
-		s->escape != 0 ? s->escape : s->delimiter };
+	const char stops[] = { '\n', '\r', s->delimiter };
 
 	for (size_t i = 0; i < sizeof stops; i++)
 		s->stops[(unsigned char)stops[i]] = true;
+	if (s->escape != 0)
+		s->stops[(unsigned char)s->escape] = true;
 	s->ready = true;
 }
 

@@ -292,8 +292,13 @@ escape(struct reader *r)
 
 /* ---- the rest ---- */
 
+/* An empty class matches nothing, but may be there zero times: PCRE2 would not allow that. */
 static void class(struct reader *r)
 {
+	if (skip(r, "]")) {
+		fputs("(?:(?!))", r->to);
+		return;
+	}
 	fputc('[', r->to);
 	if (skip(r, "^"))
 		fputc('^', r->to);

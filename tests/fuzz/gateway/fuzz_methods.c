@@ -89,12 +89,13 @@ introduce(struct client *client, unsigned which)
 static void
 set_up(void)
 {
-	static char none[] = "";
+	static char none[] = "", stdio[] = "stdio";
 	struct err e;
 
 	if (options.page_size > 0)
 		return;
 	log_open("fuzz", LOG_error);
+	options.transport = stdio;
 	options.page_size = 3;
 	options.max_in_flight = 4;
 	options.result_bytes = 2000;
