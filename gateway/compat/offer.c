@@ -83,8 +83,8 @@ schema_of(const struct rows_take *row)
 	return schema;
 }
 
-static json_t *
-input_schema(const struct rows_offer *offer)
+json_t *
+offer_schema(const struct rows_offer *offer)
 {
 	json_t *properties = json_object(), *required = json_array();
 
@@ -183,7 +183,7 @@ offer_list(enum rows_system system, const struct revision *revision)
 		if (o->system != system)
 			continue;
 		tool = json_pack("{s:s, s:s, s:o}", "name", o->tool, "description", o->doc,
-		    "inputSchema", input_schema(o));
+		    "inputSchema", offer_schema(o));
 		json_t *output = revision->structured ? output_schema(o) : NULL;
 
 		if (output != NULL)

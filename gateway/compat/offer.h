@@ -9,6 +9,8 @@
 const struct rows_offer *offer_find(enum rows_system, const char *tool);
 /* A new array, for tools/list. */
 json_t *offer_list(enum rows_system, const struct revision *);
+/* The schema of a tool's arguments. */
+json_t *offer_schema(const struct rows_offer *);
 /* Rounds those arguments that are numbers to doubles. */
 void offer_round(const struct rows_offer *, json_t *arguments);
 /* Refuses arguments that the schema does not allow, in the words of Python's jsonschema: the new

@@ -8,6 +8,9 @@
 #include "gateway/compat/rest.h"
 
 #include "gateway/compat/compat.h"
+#include "gateway/compat/job.h"
+#include "gateway/compat/offer.h"
+#include "gateway/compat/openapi.h"
 #include "gateway/mcp/dispatch.h"
 #include "gateway/options.h"
 #include "gateway/rpc/write.h"
@@ -17,6 +20,7 @@
 
 #include "common/base/auto.h"
 #include "common/codec/base64.h"
+#include "common/credential/scope.h"
 
 #include <string.h>
 
@@ -27,6 +31,8 @@ enum {
 	BODY = 1,
 	TENANT = 2,
 	LIMIT = 4,
+	OPEN = 8,
+	LATER = 16,
 
 	MOST_RECORDS = 500,   /* of the log, in one answer */
 	PROBLEM_BYTES = 4096, /* no error is longer */
@@ -156,6 +162,31 @@ write_deleted(const struct http_request *r, json_t *value)
 	return json_pack("{s:s}", "deleted", r->path);
 }
 
+static char *
+segment_of(const struct http_request *r)
+{
+	char *segment = strndup(r->path, strcspn(r->path, "/"));
+
+	must(segment != NULL);
+	return segment;
+}
+
+static json_t *
+write_job(const struct http_request *r, json_t *none)
+{
+	auto_free char *id = segment_of(r);
+
+	(void)none;
+	return job_status(r, tenant_of(r), id);
+}
+
+static json_t *
+write_jobs(const struct http_request *r, json_t *none)
+{
+	(void)none;
+	return job_list(r, tenant_of(r));
+}
+
 static json_t *
 write_health(const struct http_request *r, json_t *value)
 {
@@ -163,6 +194,8 @@ write_health(const struct http_request *r, json_t *value)
 	return json_pack("{s:s, s:s, s:s}", "status", "ok", "namespace", tenant_of(r), "version",
 	    CLOISTER_VERSION);
 }
+
+static json_t *write_openapi(const struct http_request *, json_t *none);
 
 /* ---- the tables ---- */
 
@@ -183,6 +216,44 @@ static const struct {
 /* clang-format on */
 
 _Static_assert(2 * COUNT(routes) <= REST_ROUTES, "REST_ROUTES is the room for all routes");
+
+/* ---- a description of them ---- */
+
+static bool
+is_tool(const struct rest_route *route)
+{
+	return strchr(route->call, '/') == NULL;
+}
+
+/* NULL: it has no body. */
+static json_t *
+body_of(const struct rest_route *route)
+{
+	if ((route->from & BODY) == 0)
+		return NULL;
+	if (is_tool(route))
+		return offer_schema(offer_find(compat_system(), route->call));
+	return json_pack("{s:s, s:{s:{s:s}, s:{s:s}}, s:[s, s]}", "type", "object", "properties",
+	    "key", "type", "string", "value", "type", "string", "required", "key", "value");
+}
+
+static json_t *
+write_openapi(const struct http_request *r, json_t *none)
+{
+	json_t *document = openapi_begin();
+
+	(void)r;
+	(void)none;
+	for (size_t i = 0; i < COUNT(routes); i++)
+		openapi_add(document, &(struct openapi_route){ .method = routes[i].method,
+					  .path = routes[i].path,
+					  .doc = routes[i].doc,
+					  .body = body_of(&routes[i]),
+					  .open = (routes[i].from & OPEN) != 0,
+					  .tenant = (routes[i].from & TENANT) != 0,
+					  .limit = (routes[i].from & LIMIT) != 0 });
+	return document;
+}
 
 /* ---- the reply ---- */
 
@@ -217,6 +288,24 @@ is_problem(const json_t *value)
 	       json_is_string(json_object_get(value, "code"));
 }
 
+static json_t *
+parse(const json_t *text)
+{
+	return json_loadb(json_string_value(text), json_string_length(text),
+	    JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+}
+
+json_t *
+rest_problem(const json_t *text)
+{
+	json_t *value = json_string_length(text) > PROBLEM_BYTES ? NULL : parse(text);
+
+	if (is_problem(value))
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
 /* The answer for a tool's text, or NULL: the text itself. */
 static json_t *
 answer_of_text(const struct http_request *r, const json_t *text, bool refused, unsigned *status)
@@ -231,7 +320,7 @@ answer_of_text(const struct http_request *r, const json_t *text, bool refused, u
 	}
 	if (r->route->rest->write == write_same && size > PROBLEM_BYTES)
 		return NULL;
-	value = json_loadb(json_string_value(text), size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	value = parse(text);
 	if (!is_problem(value))
 		return r->route->rest->write(r, value);
 	answer = problem(json_object_get(value, "error"), json_object_get(value, "code"),
@@ -252,24 +341,32 @@ answer_of_error(const json_t *error, unsigned *status)
 	return answer;
 }
 
-/* An answer as exchange_shows() wants it. */
-static char *
-show(struct http_request *r, const json_t *message, size_t limit, unsigned *status, size_t *size)
+/* NULL: the tool's text. */
+static json_t *
+answer_of(const struct http_request *r, const json_t *message, unsigned *status)
 {
 	const json_t *result = json_object_get(message, "result");
 	const json_t *content = json_object_get(result, "content");
 	const json_t *text = json_object_get(json_array_get(content, 0), "text");
 	bool refused = json_is_true(json_object_get(result, "isError"));
-	json_t *answer;
-	char *shown;
 
 	*status = MHD_HTTP_OK;
 	if (result == NULL)
-		answer = answer_of_error(json_object_get(message, "error"), status);
-	else if (content == NULL)
-		answer = r->route->rest->write(r, json_incref((json_t *)(uintptr_t)result));
-	else
-		answer = answer_of_text(r, text, refused, status);
+		return answer_of_error(json_object_get(message, "error"), status);
+	if (content == NULL)
+		return r->route->rest->write(r, json_incref((json_t *)(uintptr_t)result));
+	return answer_of_text(r, text, refused, status);
+}
+
+/* An answer as exchange_shows() wants it. */
+static char *
+show(struct http_request *r, const json_t *message, size_t limit, unsigned *status, size_t *size)
+{
+	const json_t *content = json_object_get(json_object_get(message, "result"), "content");
+	const json_t *text = json_object_get(json_array_get(content, 0), "text");
+	json_t *answer = answer_of(r, message, status);
+	char *shown;
+
 	if (answer != NULL) {
 		shown = write_whole(answer, limit, size);
 		json_decref(answer);
@@ -297,7 +394,7 @@ add_segment(const struct http_request *r, json_t *arguments)
 	if (open == NULL)
 		return true;
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(open + 1, "}"), open + 1);
-	return add_text(arguments, name, r->path, strlen(r->path));
+	return add_text(arguments, name, r->path, strcspn(r->path, "/"));
 }
 
 static bool
@@ -312,12 +409,6 @@ add_limit(const struct http_request *r, json_t *arguments)
 	json_object_set_new(arguments, "limit", json_integer(limit));
 	return limit >= 1 && limit <= MOST_RECORDS &&
 	       (text == NULL || text[strspn(text, "0123456789")] == '\0');
-}
-
-static bool
-is_tool(const struct rest_route *route)
-{
-	return strchr(route->call, '/') == NULL;
 }
 
 /* NULL, or what is wrong. */
@@ -353,20 +444,47 @@ message_of(const struct rest_route *route, json_t *arguments)
 	    tool ? "tools/call" : route->call, "params", params);
 }
 
+/* Replies before the call has ended, unless it is refused at once. */
+static void
+begin_job(struct http_request *r, json_t *message, const struct operation *operation)
+{
+	unsigned status = MHD_HTTP_OK;
+	char id[JOB_ID];
+	struct err e;
+	json_t *refusal = job_begin(r, tenant_of(r), message, operation, id, &e);
+
+	if (e.code != ERR_none)
+		guard_refuse(r, status_of(err_name(e.code)), NULL, "%s", e.text);
+	else if (refusal == NULL)
+		guard_reply_json(r, MHD_HTTP_OK,
+		    json_pack("{s:s, s:s}", "job_id", id, "status", "queued"), NULL);
+	else
+		guard_reply_json(r, status, answer_of(r, refusal, &status), NULL);
+	json_decref(refusal);
+}
+
+static void
+ask_now(struct http_request *r, json_t *message, const struct operation *operation)
+{
+	struct exchange *x = exchange_open(r, NULL, operation);
+
+	if (x == NULL) {
+		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "out of memory");
+		return;
+	}
+	exchange_shows(x, show);
+	dispatch_message(exchange_client(x), x, message, r->size);
+}
+
 /* Takes the arguments. */
 static void
 ask(struct http_request *r, json_t *arguments)
 {
 	json_t *message = message_of(r->route->rest, arguments);
 	struct operation operation = mcp_operation(message);
-	struct exchange *x = guard_permits(r, message) ? exchange_open(r, NULL, &operation) : NULL;
 
-	if (x != NULL) {
-		exchange_shows(x, show);
-		dispatch_message(exchange_client(x), x, message, r->size);
-	} else if (!r->replied) {
-		guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "out of memory");
-	}
+	if (guard_permits(r, message))
+		((r->route->rest->from & LATER) != 0 ? begin_job : ask_now)(r, message, &operation);
 	json_decref(message);
 }
 
@@ -386,12 +504,27 @@ serve(struct http_request *r, json_t *body)
 }
 
 static void
+answer_here(struct http_request *r)
+{
+	const struct rest_route *route = r->route->rest;
+	json_t *answer;
+
+	if ((route->from & OPEN) == 0 && !guard_allows(r, 1U << scope_run))
+		return;
+	answer = route->write(r, NULL);
+	if (answer != NULL)
+		guard_reply_json(r, MHD_HTTP_OK, answer, NULL);
+	else
+		guard_refuse(r, MHD_HTTP_NOT_FOUND, NULL, "there is none of that id");
+}
+
+static void
 handle(struct http_request *r)
 {
 	const struct rest_route *route = r->route->rest;
 
 	if (route->call == NULL)
-		guard_reply_json(r, MHD_HTTP_OK, route->write(r, NULL), NULL);
+		answer_here(r);
 	else if ((route->from & BODY) != 0)
 		mcp_parse(r, serve);
 	else
@@ -420,7 +553,7 @@ rest_routes(struct http_route to[REST_ROUTES])
 
 		to[n++] = (struct http_route){ .method = route->method,
 			.path = route->path,
-			.open = route->call == NULL,
+			.open = (route->from & OPEN) != 0,
 			.body = (route->from & BODY) != 0,
 			.handle = handle,
 			.rest = route };

@@ -16,24 +16,24 @@ enum {
 };
 
 static const struct quiet {
-	enum msg_id message;
 	const char *path; /* as in brief.h */
+	enum msg_id message;
 	unsigned where;
 } quiet[] = {
-	{ MSG_execution, "artifacts[].execution_id", OUT },
-	{ MSG_execution, "artifacts[].path", OUT },
-	{ MSG_execution, "artifacts[].sha256", OUT },
-	{ MSG_execution, "artifacts[].signature", OUT },
-	{ MSG_execution, "artifacts[].signed_at", OUT },
-	{ MSG_execution, "audit_checkpoint", OUT | META },
-	{ MSG_execution, "execution_time", OUT },
-	{ MSG_execution, "isolation", META }, /* what is missing is said */
-	{ MSG_execution, "isolation.backend", OUT },
-	{ MSG_execution, "isolation.layers", OUT },
-	{ MSG_execution, "isolation.limits_by", OUT },
-	{ MSG_execution, "language", OUT },
-	{ MSG_execution, "usage", OUT | META },
-	{ MSG_execution, "variables", OUT },
+	{ "artifacts[].execution_id", MSG_execution, OUT },
+	{ "artifacts[].path", MSG_execution, OUT },
+	{ "artifacts[].sha256", MSG_execution, OUT },
+	{ "artifacts[].signature", MSG_execution, OUT },
+	{ "artifacts[].signed_at", MSG_execution, OUT },
+	{ "audit_checkpoint", MSG_execution, OUT | META },
+	{ "execution_time", MSG_execution, OUT },
+	{ "isolation", MSG_execution, META }, /* what is missing is said */
+	{ "isolation.backend", MSG_execution, OUT },
+	{ "isolation.layers", MSG_execution, OUT },
+	{ "isolation.limits_by", MSG_execution, OUT },
+	{ "language", MSG_execution, OUT },
+	{ "usage", MSG_execution, OUT | META },
+	{ "variables", MSG_execution, OUT },
 };
 
 static bool

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
@@ -70,6 +71,75 @@ def test_code(world):
     assert len(long["stdout"]) == 9001, long
     world.bad(422, "no requirement", "POST", "/install", {"packages": ["no requirement"], "language": "python"})
     world.used.add("POST /install")  # its success needs an index: e2e/packages.py
+
+
+def described_routes(world):
+    shown = subprocess.run([os.path.join(world.bin, "cloister-gateway"), "--describe"], check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r"^\| `([A-Z]+ /\S*)`", shown, re.M))
+
+
+def settled(world, job, **more):
+    for _ in range(200):
+        told = world.good("GET", f"/execute/{job}/status", route="/execute/{job_id}/status", **more)
+        assert set(told) == {"job_id", "status", "result"} and told["job_id"] == job, told
+        if told["status"] != "running":
+            return told
+        assert told["result"] is None, told
+        time.sleep(0.05)
+    raise AssertionError(told)
+
+
+def test_jobs(world):
+    begun = world.good("POST", "/execute/async", {"code": "import time\ntime.sleep(1)\nprint(40 + 2)"})
+    assert set(begun) == {"job_id", "status"} and begun["status"] == "queued", begun
+    job = begun["job_id"]
+    listed = world.good("GET", "/jobs")
+    assert listed == {"jobs": [{"job_id": job, "status": "running"}], "total": 1, "running": 1, "queued": 0}, listed
+    done = settled(world, job)
+    assert done["status"] == "completed" and RESULT <= set(done["result"]) and done["result"]["stdout"] == "42\n", done
+    failed = world.good("POST", "/execute/async", {"code": "1/0"})["job_id"]
+    told = settled(world, failed)
+    assert told["status"] == "completed" and not told["result"]["success"] and "ZeroDivisionError" in told["result"]["stderr"], told
+    assert world.good("GET", "/jobs")["jobs"] == [{"job_id": job, "status": "completed"}, {"job_id": failed, "status": "completed"}]
+    for foreign in {"key": 1}, {"X_Tenant_Id": "other"}:
+        world.bad(404, "none of that id", "GET", f"/execute/{job}/status", **foreign)
+        assert world.good("GET", "/jobs", **foreign)["total"] == 0
+    world.bad(404, "none of that id", "GET", "/execute/nosuch/status")
+    world.bad(404, "Not Found", "GET", f"/execute/{job}/x/status")
+    world.bad(401, "", "GET", "/jobs", X_API_Key=None)
+
+
+def test_a_job_that_is_refused(world):
+    before = world.good("GET", "/jobs")["total"]
+    world.bad(422, "code", "POST", "/execute/async", {"language": "python"})
+    assert world.good("GET", "/jobs")["total"] == before
+    absent = world.good("POST", "/execute/async", {"code": "1", "session_id": "sess_nosuch"})["job_id"]
+    told = settled(world, absent)
+    assert told["status"] == "failed" and told["result"]["error"], told
+
+
+def test_jobs_are_bounded(world):
+    first = world.good("POST", "/execute/async", {"code": "print(0)"})["job_id"]
+    settled(world, first)
+    for _ in range(110):
+        last = world.good("POST", "/execute/async", {"code": "print('x' * 1000)"})["job_id"]
+        settled(world, last)
+    assert world.good("GET", "/jobs")["total"] == 100
+    world.bad(404, "none of that id", "GET", f"/execute/{first}/status")
+
+
+def test_description(world):
+    document = world.good("GET", "/openapi.json", X_API_Key=None)
+    assert document["openapi"].startswith("3.1"), document
+    told = {f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods}
+    assert told == described_routes(world), told
+    ids = [one["operationId"] for methods in document["paths"].values() for one in methods.values()]
+    assert len(set(ids)) == len(ids), ids
+    run = document["paths"]["/execute"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert "code" in run["required"] and {"language", "timeout_seconds", "allowed_domains"} <= set(run["properties"]), run
+    status = document["paths"]["/execute/{job_id}/status"]["get"]["parameters"]
+    assert {"job_id", "X-Tenant-Id"} == {one["name"] for one in status}, status
+    assert document["paths"]["/health"]["get"]["security"] == [], document["paths"]["/health"]
 
 
 def test_sessions(world):
@@ -147,8 +217,7 @@ def test_refusals(world):
 
 
 def test_every_route_was_used(world):
-    shown = subprocess.run([os.path.join(world.bin, "cloister-gateway"), "--describe"], check=True, capture_output=True, text=True).stdout
-    routes = set(re.findall(r"^\| `([A-Z]+ /\S*)`", shown, re.M))
+    routes = described_routes(world)
     assert routes == world.used, routes ^ world.used
 
 

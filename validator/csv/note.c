@@ -104,12 +104,13 @@ last_line(const char *text, size_t size)
 static bool
 is_footer(const char *first)
 {
-	unsigned rows;
+	size_t digits = *first == '(' ? strspn(first + 1, "0123456789") : 0;
 
 	for (size_t i = 0; i < COUNT(footers); i++)
 		if (strcasecmp(first, footers[i]) == 0)
 			return true;
-	return sscanf(first, "(%u row", &rows) == 1; /* as psql writes it */
+	/* As psql writes it. */
+	return digits > 0 && strncmp(first + 1 + digits, " row", strlen(" row")) == 0;
 }
 
 static void

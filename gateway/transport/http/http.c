@@ -5,6 +5,7 @@
 #include "gateway/auth/auth.h"
 #include "gateway/auth/challenge.h"
 #include "gateway/auth/denial.h"
+#include "gateway/compat/job.h"
 #include "gateway/compat/rest.h"
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/tools.h"
@@ -152,6 +153,7 @@ http_drain(void)
 	exchange_drain();
 	events_drain();
 	session_drain();
+	job_drain();
 	return web_drain();
 }
 
@@ -160,6 +162,7 @@ http_stop(void)
 {
 	loop_unset(sweeping);
 	session_end_all();
+	job_close();
 	web_stop();
 	auth_close();
 }

@@ -37,8 +37,7 @@ struct http_peer {
 /* A route; a table of routes ends with a NULL path. */
 struct http_route {
 	const char *method; /* "GET" also means HEAD */
-	/* A path that ends with a slash includes all below it.  "{name}" at its end is one
-	 * segment. */
+	/* A path that ends with a slash includes all below it.  "{name}" is one segment. */
 	const char *path;
 	bool open; /* needs no credentials and counts against no rate */
 	bool body; /* has a body to read */

@@ -63,10 +63,13 @@ static bool
 is_at(const struct http_route *route, const char *path)
 {
 	size_t n = strcspn(route->path, "{");
+	const char *end = strchr(route->path, '}');
 
-	if (route->path[n] == '{')
-		return strncmp(path, route->path, n) == 0 && path[n] != '\0' &&
-		       strchr(path + n, '/') == NULL;
+	if (end != NULL) {
+		size_t segment = strncmp(path, route->path, n) == 0 ? strcspn(path + n, "/") : 0;
+
+		return segment > 0 && strcmp(path + n + segment, end + 1) == 0;
+	}
 	return route->path[n - 1] == '/' ? strncmp(path, route->path, n) == 0
 	                                 : strcmp(path, route->path) == 0;
 }
