@@ -196,6 +196,7 @@ static const struct route routes[] = {
 	{ MSG_get_artifacts, FROM(gateway), ledger_on_get_artifacts },
 	{ MSG_create_state_snapshot, FROM(gateway), snapshot_take_on_create_state_snapshot },
 	{ MSG_restore_state_snapshot, FROM(gateway), snapshot_restore_on_restore_state_snapshot },
+	{ MSG_describe_state_snapshot, FROM(gateway), snapshot_show_on_describe_state_snapshot },
 	{ MSG_list_state_snapshots, FROM(gateway), snapshot_on_list_state_snapshots },
 	{ MSG_delete_state_snapshot, FROM(gateway), snapshot_on_delete_state_snapshot },
 	{ MSG_list_runtimes, FROM(gateway), info_on_list_runtimes },

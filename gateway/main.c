@@ -10,6 +10,7 @@
  * socket, the endpoints of its edges, and, to read, the directories of credentials and
  * certificates.
  */
+#include "gateway/compat/compat.h"
 #include "gateway/compat/rest.h"
 #include "gateway/lease.h"
 #include "gateway/mcp/resource/follow.h"
@@ -97,8 +98,11 @@ open_gateway(struct err *e)
 #endif
 	/* Opens /dev/urandom.  Without this, the first object would open it, in the jail. */
 	json_object_seed(0);
-	if (choose_transport(e) < 0 || tools_choose(options.toolsets, e) < 0 || rest_open(e) < 0 ||
-	    lease_open(e) < 0 || sealed_open(options.seal_key, e) < 0)
+	if (choose_transport(e) < 0 || tools_choose(options.toolsets, e) < 0)
+		return -1;
+	if (compat_on())
+		replaced_report_file(".env", warn_of);
+	if (rest_open(e) < 0 || lease_open(e) < 0 || sealed_open(options.seal_key, e) < 0)
 		return -1;
 	return transport->open(e);
 }

@@ -4,10 +4,13 @@
 
 #include "common/base/auto.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -65,6 +68,45 @@ replaced_value(const char *row, const char *value, char ours[REPLACED_BYTES])
 		return ours;
 	}
 	return value;
+}
+
+/* What all names of the replaced systems begin with. */
+#define PREFIX "SANDBOX"
+
+/* The directory may be a stranger's: a FIFO must not stop the start. */
+static FILE *
+open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat is;
+	FILE *file = fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) ? fdopen(fd, "r") : NULL;
+
+	if (file == NULL && fd >= 0)
+		close(fd);
+	return file;
+}
+
+void
+replaced_report_file(const char *path, void (*report)(const char *name, const char *instead))
+{
+	static const char doc[] =
+	    "the same name in the environment of this command, as in \"env\" of "
+	    "the client's entry: a directory could change settings";
+	char line[1024], name[REPLACED_BYTES];
+	FILE *file = open_regular(path);
+
+	for (int lines = 0; file != NULL && lines < 1000 && fgets(line, sizeof line, file);
+	     lines++) {
+		const char *at = line + strspn(line, " \t");
+
+		at += strncmp(at, "export ", 7) == 0 ? 7 : 0;
+		if (strncmp(at, PREFIX, sizeof PREFIX - 1) != 0 || strchr(at, '=') == NULL)
+			continue;
+		snprintf(name, sizeof name, "%.*s of %.32s", (int)strcspn(at, "= \t"), at, path);
+		report(name, doc);
+	}
+	if (file != NULL)
+		fclose(file);
 }
 
 /* variable: "NAME=value" */

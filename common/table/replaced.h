@@ -25,6 +25,9 @@ size_t replaced_name(const char *row, char name[REPLACED_BYTES]);
 /* Our value for theirs; value itself if the row has none. */
 const char *replaced_value(const char *row, const char *value, char ours[REPLACED_BYTES]);
 
+/* Calls it for each variable in a file NAME=VALUE (.env) that a replaced system would take, whether
+ * cloister has it or not: no such file is read. */
+void replaced_report_file(const char *path, void (*report)(const char *name, const char *instead));
 /* Calls it once for each variable in the environment, and each key that was noted, that has no
  * effect. The value is not passed on, because it may be a secret. */
 void replaced_report(void (*report)(const char *name, const char *instead));

@@ -315,6 +315,7 @@ compat_result(struct compat_call *call, const struct revision *revision, struct 
 	note_end(call, failed);
 	if (rendered.value == NULL)
 		return json_decref(rendered.images), NULL;
+	count_usage(json_object_get(rendered.value, "usage"));
 	failed = failed && rows_names[chosen].errors == ROWS_FULL;
 	whole = give_all(call, rendered.value);
 	result = result_of_value(revision,

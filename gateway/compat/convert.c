@@ -136,14 +136,20 @@ CONVERT(members)
 	return NULL;
 }
 
+char *
+convert_session_id(const char *id)
+{
+	char instance[64], *ours;
+	bool given = arguments_instance("sess_", id, instance, sizeof instance);
+
+	return asprintf(&ours, "%s%s", given ? "" : own_name, id) < 0 ? NULL : ours;
+}
+
 CONVERT(session)
 {
-	const char *id = json_string_value(value);
-	char instance[64];
+	auto_free char *ours = json_is_string(value) ? convert_session_id(text_of(value)) : NULL;
 
-	if (id == NULL || arguments_instance("sess_", id, instance, sizeof instance))
-		return convert_same(call, value, whole);
-	return json_sprintf("%s%s", own_name, id);
+	return ours == NULL ? convert_same(call, value, whole) : json_string(ours);
 }
 
 CONVERT(session_or_new)
@@ -514,8 +520,8 @@ CONVERT(memory)
 
 	const size_t heap = info.arena + info.hblkhd, used = info.uordblks + info.hblkhd;
 
-	return json_pack(
-	    "{s:I, s:I}", "heap_bytes", (json_int_t)heap, "used_bytes", (json_int_t)used);
+	return json_pack("{s:I, s:I, s:o}", "heap_bytes", (json_int_t)heap, "used_bytes",
+	    (json_int_t)used, "programs", count_memory());
 }
 
 CONVERT(cpu)
@@ -524,7 +530,8 @@ CONVERT(cpu)
 
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) < 0)
 		return NULL;
-	return json_pack("{s:f}", "seconds", (double)used.tv_sec + (double)used.tv_nsec / 1e9);
+	return json_pack("{s:f, s:o}", "seconds", (double)used.tv_sec + (double)used.tv_nsec / 1e9,
+	    "programs", count_cpu());
 }
 
 CONVERT(tools)

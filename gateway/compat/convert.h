@@ -59,3 +59,6 @@ call_convert convert_count_all; /* items of all lists of an object */
 call_convert convert_memory;
 call_convert convert_cpu;
 call_convert convert_tools;
+
+/* The session of that name or id, as an executor knows it; allocated with malloc. */
+char *convert_session_id(const char *id);

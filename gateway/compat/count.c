@@ -29,6 +29,33 @@ count_call(const char *tool, bool failed, double ms)
 	row->errors += failed;
 }
 
+static struct {
+	json_int_t peak_bytes;
+	double cpu_ms;
+} programs;
+
+void
+count_usage(const json_t *usage)
+{
+	json_int_t peak = json_integer_value(json_object_get(usage, "max_memory_bytes"));
+
+	if (peak > programs.peak_bytes)
+		programs.peak_bytes = peak;
+	programs.cpu_ms += json_number_value(json_object_get(usage, "cpu_ms"));
+}
+
+json_t *
+count_memory(void)
+{
+	return json_pack("{s:I}", "peak_bytes", programs.peak_bytes);
+}
+
+json_t *
+count_cpu(void)
+{
+	return json_pack("{s:f}", "seconds", programs.cpu_ms / 1000);
+}
+
 static int
 compare(const void *a, const void *b)
 {

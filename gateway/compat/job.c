@@ -8,7 +8,6 @@
  */
 #include "gateway/compat/job.h"
 
-#include "gateway/compat/rest.h"
 #include "gateway/mcp/dispatch.h"
 #include "gateway/transport/http/request.h"
 
@@ -39,6 +38,34 @@ struct exchange {
 
 static struct exchange *newest;
 static size_t used;
+
+/* ---- a tool's text ---- */
+
+/* {"success": false, "error": text, "code", "hint"}, as compat_error() writes it. */
+static bool
+is_problem(const json_t *value)
+{
+	return json_is_string(json_object_get(value, "error")) &&
+	       json_is_string(json_object_get(value, "code"));
+}
+
+json_t *
+job_value(const json_t *text)
+{
+	return json_loadb(json_string_value(text), json_string_length(text),
+	    JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+}
+
+json_t *
+job_problem(const json_t *text)
+{
+	json_t *value = json_string_length(text) > JOB_PROBLEM ? NULL : job_value(text);
+
+	if (is_problem(value))
+		return value;
+	json_decref(value);
+	return NULL;
+}
 
 /* ---- which there are ---- */
 
@@ -164,7 +191,7 @@ failure_in(const json_t *message)
 		return json_pack("{s:O}", "error", error);
 	if (json_is_true(json_object_get(json_object_get(message, "result"), "isError")))
 		return json_pack("{s:O}", "error", text);
-	return rest_problem(text);
+	return job_problem(text);
 }
 
 static void
@@ -267,8 +294,7 @@ result_of(const struct exchange *job)
 
 	if (!json_is_string(job->answer))
 		return job->answer != NULL ? json_incref(job->answer) : json_null();
-	value = json_loadb(json_string_value(job->answer), json_string_length(job->answer),
-	    JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	value = job_value(job->answer);
 	return value != NULL ? value : json_null();
 }
 

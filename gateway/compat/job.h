@@ -14,7 +14,10 @@
 
 #include <jansson.h>
 
-enum { JOB_ID = 32 + 1 };
+enum {
+	JOB_ID = 32 + 1,
+	JOB_PROBLEM = 4096, /* no error is longer */
+};
 
 struct http_request;
 
@@ -31,3 +34,8 @@ json_t *job_list(const struct http_request *, const char *tenant);
 /* Cancels the calls: nobody can fetch their answers any more. */
 void job_drain(void);
 void job_close(void);
+
+/* A tool's text, parsed; NULL: it is no JSON. */
+json_t *job_value(const json_t *text);
+/* The same, if it says what was wrong with the call; NULL: it is a result. */
+json_t *job_problem(const json_t *text);

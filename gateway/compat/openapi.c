@@ -53,9 +53,12 @@ id_of(const struct openapi_route *route)
 
 	for (const char *at = route->method; *at != '\0' && n < sizeof id - 1; at++)
 		id[n++] = (char)tolower((unsigned char)*at);
-	for (const char *at = route->path; *at != '\0' && n < sizeof id - 1; at++)
-		if (isalnum((unsigned char)*at) || *at == '/' || *at == '_')
-			id[n++] = *at == '/' ? '_' : *at;
+	for (const char *at = route->path; *at != '\0' && n < sizeof id - 1; at++) {
+		if (*at == '/')
+			id[n++] = '_';
+		else if (isalnum((unsigned char)*at) || *at == '_')
+			id[n++] = *at;
+	}
 	return json_stringn(id, n);
 }
 

@@ -34,8 +34,7 @@ enum {
 	OPEN = 8,
 	LATER = 16,
 
-	MOST_RECORDS = 500,   /* of the log, in one answer */
-	PROBLEM_BYTES = 4096, /* no error is longer */
+	MOST_RECORDS = 500, /* of the log, in one answer */
 };
 
 struct rest_route {
@@ -280,53 +279,25 @@ problem(const json_t *detail, const json_t *code, const json_t *hint, unsigned *
 	return answer;
 }
 
-/* {"success": false, "error": text, "code", "hint"}, as compat_error() writes it. */
-static bool
-is_problem(const json_t *value)
-{
-	return json_is_string(json_object_get(value, "error")) &&
-	       json_is_string(json_object_get(value, "code"));
-}
-
-static json_t *
-parse(const json_t *text)
-{
-	return json_loadb(json_string_value(text), json_string_length(text),
-	    JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-}
-
-json_t *
-rest_problem(const json_t *text)
-{
-	json_t *value = json_string_length(text) > PROBLEM_BYTES ? NULL : parse(text);
-
-	if (is_problem(value))
-		return value;
-	json_decref(value);
-	return NULL;
-}
-
 /* The answer for a tool's text, or NULL: the text itself. */
 static json_t *
 answer_of_text(const struct http_request *r, const json_t *text, bool refused, unsigned *status)
 {
 	size_t size = json_string_length(text);
-	json_t *value, *answer;
+	json_auto_t *wrong = refused ? NULL : job_problem(text);
+	json_t *answer;
 
+	if (wrong != NULL)
+		return problem(json_object_get(wrong, "error"), json_object_get(wrong, "code"),
+		    json_object_get(wrong, "hint"), status);
 	if (refused) {
 		answer = problem(text, NULL, NULL, status);
 		*status = MHD_HTTP_UNPROCESSABLE_CONTENT;
 		return answer;
 	}
-	if (r->route->rest->write == write_same && size > PROBLEM_BYTES)
+	if (r->route->rest->write == write_same && size > JOB_PROBLEM)
 		return NULL;
-	value = parse(text);
-	if (!is_problem(value))
-		return r->route->rest->write(r, value);
-	answer = problem(json_object_get(value, "error"), json_object_get(value, "code"),
-	    json_object_get(value, "hint"), status);
-	json_decref(value);
-	return answer;
+	return r->route->rest->write(r, job_value(text));
 }
 
 static json_t *

@@ -17,8 +17,6 @@ enum {
 
 /* Fails if the settings do not allow serving it. */
 int rest_open(struct err *);
-/* A tool's text that says what was wrong with the call, parsed; NULL: it is a result. */
-json_t *rest_problem(const json_t *text);
 /* Writes its routes, with those of OPTIONS, and returns their number; 0: it is not served. */
 size_t rest_routes(struct http_route to[REST_ROUTES]);
 /* Prints the table of routes as Markdown. */

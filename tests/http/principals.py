@@ -316,6 +316,8 @@ def test_links(world):
     path = re.sub(r"^https?://[^/]*", "", world.link)
     bare, sealed = path.split("?t=")
     assert world.gateway.ask("GET", path).body == MARK.encode(), "who is given a link needs nothing else"
+    assert world.gateway.ask("GET", bare, None, world.owner.bearer).body == MARK.encode(), "the owner's token opens it, too"
+    assert world.gateway.ask("GET", bare).status == 401
     for name, stranger in world.strangers.items():
         elsewhere = stranger.call("create_session")["session_id"]
         own = stranger.call("execute_code", session_id=elsewhere, code="open('own.txt', 'w').write('x')")["artifacts"][0]

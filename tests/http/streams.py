@@ -314,11 +314,23 @@ def test_links_open_one_file(gateway):
     url, _ = made_file(gateway, 10)
     path = path_of(gateway, url)
     where, _, seal = path.partition("?t=")
-    for bad in (where, where + "?t=", where + "?t=x", path[:-1], path + "A", where + "x?t=" + seal,
+    for bad in (where + "?t=", where + "?t=x", path[:-1], path + "A", where + "x?t=" + seal,
                 where.replace("/files/sess", "/files/sesT") + "?t=" + seal, "/files/", "/files/a?t=" + seal):
         assert gateway.ask("GET", bad).status == 403, bad
     flipped = seal[:-5] + ("A" if seal[-5] != "A" else "B") + seal[-4:]
     assert gateway.ask("GET", where + "?t=" + flipped).status == 403
+
+
+def test_own_files_need_no_link(bin_, cluster):
+    with Gateway(bin_, ["--toolsets=mcp-code-sandbox"], cluster) as gateway:
+        soon(lambda: gateway.ask("GET", "/readyz").status == 200, "readyz")
+        done = gateway.post(call("sandbox_run_python", {"code": "open('/mnt/data/a.csv', 'w').write('1,2')", "session_id": "work"}))
+        link = done.json["result"]["structuredContent"]["result"]["artifacts"][0]["download_url"]
+        for where in ("/files/work/a.csv", path_of(gateway, link).partition("?")[0]):
+            assert gateway.ask("GET", where).body == b"1,2", where
+        for absent in ("/files/work/b.csv", "/files/other/a.csv", "/files/work/../a.csv", "/files/" + "n" * 200 + "/a.csv"):
+            reply = gateway.ask("GET", absent)
+            assert reply.status in (400, 404) and b"1,2" not in reply.body, (absent, reply)
 
 
 def test_links_end(bin_, cluster):

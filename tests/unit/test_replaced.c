@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -61,6 +63,28 @@ reports_each_variable(void **state)
 	assert_int_equal(reports, 0);
 	for (size_t i = 0; i < COUNT(variables); i++)
 		expect_report(variables[i]);
+}
+
+static void
+reports_names_in_a_file(void **state)
+{
+	char path[] = "/tmp/cloister-replaced-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(dprintf(fd, "# SANDBOX_X=1\nOTHER=SANDBOX=2\n export SANDBOX_TIMEOUT = 2\n"
+				"SANDBOX_LINE\nSANDBOXMCP_VAULT=env") > 0);
+	close(fd);
+	reports = 0;
+	replaced_report_file(path, note);
+	assert_int_equal(reports, 2);
+	assert_int_equal(strncmp(reported, "SANDBOXMCP_VAULT of /tmp", 24), 0);
+	unlink(path);
+	replaced_report_file(path, note);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	replaced_report_file(path, note);
+	unlink(path);
+	assert_int_equal(reports, 2);
 }
 
 static void
@@ -119,6 +143,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reports_each_variable),
+		cmocka_unit_test(reports_names_in_a_file),
 		cmocka_unit_test(ignores_similar_names),
 		cmocka_unit_test(reports_noted_keys),
 		cmocka_unit_test(converts_values),

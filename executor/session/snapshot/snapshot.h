@@ -4,8 +4,9 @@
 
 #include "executor/session/session.h"
 
-/* take.c, restore.c, snapshot.c */
+/* take.c, restore.c, show.c, snapshot.c */
 int snapshot_take_on_create_state_snapshot(struct call *, void *request, struct err *);
 int snapshot_restore_on_restore_state_snapshot(struct call *, void *request, struct err *);
+int snapshot_show_on_describe_state_snapshot(struct call *, void *request, struct err *);
 int snapshot_on_list_state_snapshots(struct call *, void *request, struct err *);
 int snapshot_on_delete_state_snapshot(struct call *, void *request, struct err *);

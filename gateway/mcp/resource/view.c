@@ -234,19 +234,21 @@ view_file(const struct request *r, const struct reply *replies, json_t *context)
 	                    : answer(r, type, "blob", json_incref(base64));
 }
 
-/* Reply: snapshot_list. */
+/* Reply: snapshot_record.  The members of the snapshot come first, then its files. */
 json_t *
 view_snapshot(const struct request *r, const struct reply *replies, json_t *context)
 {
-	json_t *wanted = json_object_get(context, "snapshot_id"), *snapshot;
-	size_t i;
+	json_t *shown, *answered;
 
+	(void)context;
 	if (replies[0].value == NULL)
 		return fail(r, replies);
-	json_array_foreach(part(&replies[0], "snapshots"), i,
-	    snapshot) if (json_equal(json_object_get(snapshot, "snapshot_id"),
-			      wanted)) return answer_json(r, snapshot);
-	return view_absent(r);
+	shown = json_copy(part(&replies[0], "snapshot"));
+	json_object_del(replies[0].value, "snapshot");
+	json_object_update_missing(shown, replies[0].value);
+	answered = answer_json(r, shown);
+	json_decref(shown);
+	return answered;
 }
 
 /* Reply: audit_page. */

@@ -2,6 +2,8 @@
 /*
  * files.c - downloads.
  *
+ * A link has a seal, which stands for credentials; without it, the caller's own credentials count.
+ *
  * A file is fetched from the executor in pieces, one after the other as the client reads, so that
  * memory is bounded by one piece.  Pieces count as unread output; while there is much unread
  * output, pieces are small.
@@ -12,6 +14,8 @@
 #include "gateway/transport/http/files.h"
 
 #include "gateway/auth/auth.h"
+#include "gateway/compat/compat.h"
+#include "gateway/compat/convert.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/resource/uri.h"
@@ -38,7 +42,7 @@ enum {
 struct download {
 	struct http_request *request; /* NULL: the client disconnected */
 	char *session, *path;
-	struct account *account; /* the link's owner, charged for unread bytes */
+	struct account *account; /* the files' owner, charged for unread bytes */
 	uint64_t ask;            /* the pending request; 0: none */
 	uint64_t at, end;        /* range of the file not requested yet */
 	uint64_t total;          /* size of the file */
@@ -264,18 +268,19 @@ begin(struct download *d, const struct artifact_content *first)
 static void
 fail(struct download *d, const struct err *e)
 {
+	bool wrong = e->code == ERR_invalid_argument || e->code == ERR_limit_exceeded;
+	bool range = wrong && request_header(d->request, "Range") != NULL;
 	bool missing = e->code == ERR_not_found || e->code == ERR_session_expired ||
-	               e->code == ERR_path_not_allowed || e->code == ERR_denied;
-	bool range = e->code == ERR_invalid_argument && request_header(d->request, "Range") != NULL;
+	               e->code == ERR_path_not_allowed || e->code == ERR_denied || wrong;
 
 	if (d->begun) {
 		request_break(d->request); /* the promised size cannot be sent any more */
 		return;
 	}
 	guard_refuse(d->request,
-	    missing ? MHD_HTTP_NOT_FOUND
-	    : range ? MHD_HTTP_RANGE_NOT_SATISFIABLE
-		    : MHD_HTTP_SERVICE_UNAVAILABLE,
+	    range     ? MHD_HTTP_RANGE_NOT_SATISFIABLE
+	    : missing ? MHD_HTTP_NOT_FOUND
+		      : MHD_HTTP_SERVICE_UNAVAILABLE,
 	    NULL, "%s", e->text);
 }
 
@@ -330,6 +335,7 @@ ask_piece(struct download *d, size_t size)
 	struct err e;
 	struct ask it = { .to = messages[MSG_sandbox_read_artifact].server,
 		.instance = routed ? instance : NULL,
+		.home = !routed,
 		.message = MSG_sandbox_read_artifact,
 		.request = &request,
 		.owner = &d->account->owner,
@@ -349,41 +355,20 @@ ask_piece(struct download *d, size_t size)
 /* ---- requests ---- */
 
 static struct download *
-make(struct http_request *r, struct owner *owner, struct err *e)
+make(const struct http_request *r)
 {
-	const char *slash = strchr(r->path, '/'), *seal = request_query(r, "t");
-	struct download *d = calloc(1, sizeof *d);
+	const char *slash = strchr(r->path, '/');
+	struct download *d = slash == NULL ? NULL : calloc(1, sizeof *d);
+	auto_free char *session = d == NULL ? NULL : strndup(r->path, (size_t)(slash - r->path));
 
-	if (d == NULL || slash == NULL || seal == NULL) {
+	if (session == NULL) {
 		free(d);
-		err_set(e, ERR_denied, "expected /files/<session>/<path>?t=<seal>");
 		return NULL;
 	}
-	d->session = strndup(r->path, (size_t)(slash - r->path));
+	d->session = compat_on() ? convert_session_id(session) : strdup(session);
 	d->path = strdup(slash + 1);
-	if (d->session != NULL && d->path != NULL &&
-	    links_check(d->session, d->path, seal, owner, e) == 0) {
-		d->account = account_hold(owner);
-		if (d->account != NULL)
-			return d;
-		err_set(e, ERR_internal, "out of memory");
-	}
-	free_download(d);
-	return NULL;
-}
-
-/* Whether the link's owner may have one more download.  If not, it has replied. */
-static bool
-has_room(struct http_request *r, const struct account *account)
-{
-	if (account_room(account->waiting, options.max_output_bytes, web_counts.waiting) >=
-	    SMALL_BYTES)
-		return true;
-	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
-	    (struct header[]){ { "Retry-After", "5" }, { 0 } },
-	    "you have %zu unread bytes, the limit (max_output_bytes); read them first",
-	    account->waiting);
-	return false;
+	must(d->session != NULL && d->path != NULL);
+	return d;
 }
 
 /* A link needs no credentials, but credentials that are sent must belong to the link's owner. */
@@ -401,25 +386,62 @@ check_owner(struct http_request *r, const struct owner *owner, struct err *e)
 	return err_set(e, ERR_denied, "this link belongs to another principal");
 }
 
+/* Sets the account by the seal of a link.  false: it has replied. */
+static bool
+opens_link(struct http_request *r, struct download *d, const char *seal)
+{
+	struct owner owner;
+	struct err e = { 0 };
+
+	if (links_check(d->session, d->path, seal, &owner, &e) < 0 ||
+	    check_owner(r, &owner, &e) < 0) {
+		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL, "%s", e.text);
+		return false;
+	}
+	d->account = account_hold(&owner);
+	must(d->account != NULL);
+	r->account = account_share(d->account);
+	return guard_connects(r);
+}
+
+/* Sets the account by the caller's credentials, as for any other request.  false: it has
+ * replied. */
+static bool
+opens_own(struct http_request *r, struct download *d)
+{
+	if (!guard_knows(r) || !guard_allows(r, 1U << scope_read))
+		return false;
+	d->account = account_share(r->account);
+	return true;
+}
+
+/* Whether the owner may have one more download.  If not, it has replied. */
+static bool
+has_room(struct http_request *r, const struct account *account)
+{
+	if (account_room(account->waiting, options.max_output_bytes, web_counts.waiting) >=
+	    SMALL_BYTES)
+		return true;
+	guard_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+	    (struct header[]){ { "Retry-After", "5" }, { 0 } },
+	    "you have %zu unread bytes, the limit (max_output_bytes); read them first",
+	    account->waiting);
+	return false;
+}
+
 void
 files_get(struct http_request *r)
 {
 	struct range range = asked_range(r);
-	struct owner owner;
-	struct err e = { 0 };
-	struct download *d = make(r, &owner, &e);
-
-	if (d != NULL && check_owner(r, &owner, &e) < 0) {
-		free_download(d);
-		d = NULL;
-	}
+	const char *seal = request_query(r, "t");
+	struct download *d = make(r);
 
 	if (d == NULL) {
-		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL, "%s", e.text);
+		guard_refuse(r, MHD_HTTP_FORBIDDEN, NULL, "expected /files/<session>/<path>");
 		return;
 	}
-	r->account = account_share(d->account);
-	if (!guard_connects(r) || !has_room(r, d->account)) {
+	if (!(seal != NULL ? opens_link(r, d, seal) : opens_own(r, d)) ||
+	    !has_room(r, d->account)) {
 		free_download(d);
 		return;
 	}

@@ -471,6 +471,12 @@ bad_body(struct http_request *r)
 	return false;
 }
 
+bool
+guard_knows(struct http_request *r)
+{
+	return !unknown(r) && guard_connects(r) && !too_fast(r);
+}
+
 void
 guard_request(struct http_request *r)
 {
@@ -482,7 +488,7 @@ guard_request(struct http_request *r)
 		    "the server is shutting down");
 		return;
 	}
-	if (unknown(r) || !guard_connects(r) || too_fast(r) || !r->route->body)
+	if (!guard_knows(r) || !r->route->body)
 		return;
 	(void)bad_body(r);
 }

@@ -18,6 +18,9 @@ int guard_open(struct err *);
 bool guard_frames(struct http_request *, const char *method, const char *version);
 /* At the end of a request's head: sets its account, or replies. */
 void guard_request(struct http_request *);
+/* Sets the account of a request by its credentials, which may come at its rate.  If not, it has
+ * replied. */
+bool guard_knows(struct http_request *);
 /* Call once its account is known: whether that may have one more connection.  If not, it has
  * replied. */
 bool guard_connects(struct http_request *);
