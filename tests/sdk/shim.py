@@ -7,26 +7,33 @@ Run by an interpreter that has both wheels installed.
 import asyncio
 import base64
 import hashlib
+import importlib
+import json
 import os
 import shlex
+import subprocess
 import sys
 import tempfile
 import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
-from daemons import Cluster  # noqa: E402
+from daemons import LEGACY, Client, Cluster  # noqa: E402
 
 from cloister_sandbox.sandboxmcp import flat_yaml  # noqa: E402
-from sandboxmcp import ExecutionRequest, ExecutionResult, Language, ResourceLimits, SandboxFactory, SandboxResult  # noqa: E402
+from cloister_sandbox.sandboxmcp.printing import printing  # noqa: E402
+from cloister_sandbox import NotSupported, ToolError  # noqa: E402
+from sandboxmcp import ExecutionRequest, ExecutionResult, Language, ResourceLimits, SandboxFactory, SandboxPipeline, SandboxResult  # noqa: E402
+from sandboxmcp.backends.process_rt import ProcessBackend  # noqa: E402
 from sandboxmcp.core.models import AuditAction, SessionStatus  # noqa: E402
 from sandboxmcp.events import SandboxEventType, sandbox_event_bus  # noqa: E402
-from cloister_sandbox import NotSupported  # noqa: E402
+from sandboxmcp.mcp_server import SandboxMCPServer  # noqa: E402
 from sandboxmcp.security.crypto import ArtifactSigner  # noqa: E402
 from sandboxmcp.security.egress import NetworkGuard  # noqa: E402
+from sandboxmcp.security.pii import PIIRedactor  # noqa: E402
 from sandboxmcp.security.resource import ResourceGuard  # noqa: E402
 from sandboxmcp.security.validator import CodeValidator  # noqa: E402
-from sandboxmcp.security.vault import InMemoryVault  # noqa: E402
+from sandboxmcp.security.vault import EnvVault, InMemoryVault  # noqa: E402
 
 KEYS = {"request_id", "success", "exit_code", "stdout", "stderr", "duration_ms", "language", "artifacts", "resource_usage",
         "namespace", "metadata"}
@@ -61,6 +68,13 @@ def test_languages():
     assert execute("echo $((2 + 2))", language="shell").stdout == "4\n"
     raises(ValueError, lambda: ExecutionRequest(code="1", language="cobol"))
     raises(ValueError, lambda: ExecutionRequest(code=""))
+
+
+def test_bare_expressions_are_printed():
+    assert execute("x = 42\nx; 'é'\n(x, [x])  # two").stdout == "42\né\n(42, [42])\n"
+    for code in ("'''text'''", "f(1)", "(\n1\n)", "if 1:\n  2", "x =", "await x", "a\rb", "\0"):
+        assert printing(code) == code, code
+    assert "line 2, in" in execute("1\n1 / 0").stderr
 
 
 def test_variables_do_not_move_lines():
@@ -144,12 +158,158 @@ def test_validation():
     assert fixed.valid and fixed.was_fixed and fixed.fixed_code.startswith("import numpy as np")
 
 
-def test_parts_of_its_implementation():
-    bad = asyncio.run(CodeValidator().validate("f((1", Language.node))
-    assert not bad.valid and bad.issues[0].line == 1, bad
-    assert asyncio.run(CodeValidator().validate("echo 1", Language.shell)).valid
-    for guard, word in (NetworkGuard, "reach"), (ResourceGuard, "ResourceLimits"), (InMemoryVault, "secrets"):
-        raises(NotSupported, guard, guard.__name__, word)
+def test_validator():
+    check = CodeValidator().validate
+    bad = check("f((1", Language.node)
+    assert not bad.valid and bad.issues[0].line == 1 and check("echo 1", Language.shell).valid and check("", Language.python).valid
+    assert "SyntaxError" in check("def f(:").issues[0].message and "zero byte" in check("a\0b").issues[0].message
+    fixed = check("x = json.loads('1')")
+    assert fixed.verdict == "fixed" and fixed.fixed_code.startswith("import json") and "import" in fixed.fixes_applied[0]
+    plain = CodeValidator(auto_fix_enabled=False).validate("x = json.loads('1')")
+    assert not plain.was_fixed and plain.fixed_code == plain.original_code
+    assert check("fetch('https://a.example/x')", Language.node).fixes_applied == ["Detected domains: a.example"]
+    assert CodeValidator().extract_domains("http://b.c:80/ 'https://d.e'") == ["b.c", "d.e"]
+
+    async def inside():
+        return check("1").valid
+    assert asyncio.run(inside()), "a plain function, also where an event loop runs"
+
+
+def test_dangerous_code():
+    warns, refuses = CodeValidator(), CodeValidator(reject_dangerous=True)
+    for code, word in (("import os\nos.system('ls')", "os.system"), ("e = exec\ne('1')", "exec()"), ("import ctypes", "ctypes"),
+                       ("getattr(__builtins__, 'ex')", "__builtins__"), ("import subprocess as s\ns.run('ls', shell=True)", "shell=True"),
+                       ("if x\n    exec('1')", "exec()")):
+        result = warns.validate(code)
+        assert result.valid and any(word in one.message and one.severity == "warning" for one in result.issues), (code, result)
+        assert refuses.validate(code).verdict == "reject", code
+    for code in ("import os\nprint(os.getcwd())", "import math\nprint(math.pi)"):
+        assert refuses.validate(code).valid and not refuses.validate(code).issues, code
+    refusing = SandboxPipeline(code_validator=refuses)
+    refused = execute("exec('1')", refusing)
+    assert not refused.success and refused.stderr.startswith("Validation failed: [REJECT]") and not refused.metadata["validation"]["valid"]
+    assert execute("print(math.pi)", refusing).stdout.startswith("3.14"), "fixed, and run"
+
+
+def test_vault():
+    async def work():
+        sandbox = SANDBOX[0]
+        await sandbox.vault_add("ns", "API_KEY", "a long secret")
+        assert await sandbox.vault_list("ns") == ["API_KEY"] and await sandbox.vault_list("other") == []
+        show = "import os; print(os.environ.get('API_KEY'))"
+        own = await sandbox.execute(ExecutionRequest(code=show, namespace="ns"))
+        other = await sandbox.execute(ExecutionRequest(code=show))
+        assert own.stdout == "***REDACTED***\n" and other.stdout == "None\n", (own, other)
+        vault = InMemoryVault()
+        assert await vault.list_keys("ns") == ["API_KEY"]
+        for _ in range(2):
+            await vault.delete_secret("ns", "API_KEY")
+        assert await sandbox.vault_list("ns") == []
+    asyncio.run(work())
+    raises(NotSupported, lambda: asyncio.run(InMemoryVault().get_secrets("ns")), "list_keys")
+    raises(NotSupported, lambda: asyncio.run(InMemoryVault().set_secret("ns", "K", "a long secret", ttl_seconds=5)), "vault_delete")
+    raises(ToolError, lambda: asyncio.run(SANDBOX[0].vault_add("ns", "K", "short")), "8")
+
+
+def test_secrets_of_the_environment():
+    os.environ["SANDBOXMCP_SECRET_NS_TOKEN"] = "of the environment"
+    try:
+        vault = EnvVault()
+        assert asyncio.run(vault.list_keys("ns")) == ["TOKEN"] and asyncio.run(vault.get_secrets("other")) == {}
+        code = "import os; print(os.environ['TOKEN'], len(os.environ['TOKEN']))"
+        assert execute(code, SandboxFactory.create(vault="env"), namespace="ns").stdout == "***REDACTED*** 18\n"
+        asyncio.run(vault.delete_secret("ns", "TOKEN"))
+        assert asyncio.run(vault.list_keys("ns")) == []
+    finally:
+        os.environ.pop("SANDBOXMCP_SECRET_NS_TOKEN", None)
+    assert InMemoryVault.mask_output("a secret, abc", {"A": "secret", "B": "abc"}) == "a ***REDACTED***, abc"
+
+
+def test_personal_data():
+    redact = PIIRedactor().redact
+    for text, masked in (("to a.b@c.example!", "to [EMAIL]!"), ("4111 1111 1111 1111", "[CARD]"), ("4111 1111 1111 1112", "4111 1111 1111 1112"),
+                         ("078-05-1120", "[SSN]"), ("+1 (415) 555-0132", "[PHONE]"), ("2026-11-27 10:00, 3.14159", "2026-11-27 10:00, 3.14159")):
+        assert redact(text) == masked, redact(text)
+    assert execute("print('a@b.example')", SandboxFactory.create(redact_pii=True)).stdout == "[EMAIL]\n"
+
+
+def test_network():
+    guard = NetworkGuard(enable_network=True, global_allowed=["a.example"])
+    assert guard.is_allowed("a.example", []) and guard.is_allowed("b.example", ["b.example"]) and not guard.is_allowed("c.example", [])
+    assert not NetworkGuard(global_allowed=["a.example"]).is_allowed("a.example", []) and guard.allowed_domains == ["a.example"]
+    assert guard.pending_requests == []
+    raises(NotSupported, lambda: guard.approve_egress("default", "a.example"), "cloister egress approve")
+    refused = execute("1", allowed_domains=["b.example"])
+    assert not refused.success and refused.metadata["error"] == "egress_denied" and "b.example" in refused.stderr, refused
+    assert "a.example" in execute("1", SandboxFactory.create(enable_network=True, allowed_domains=["a.example"])).stderr
+
+
+def test_a_person_is_asked(egress):
+    async def work():
+        queue = sandbox_event_bus.subscribe()
+        for namespace, verdict in (("default", "approve"), ("ns", "deny")):
+            guard = NetworkGuard()
+            asked = asyncio.ensure_future(guard.request_egress("c.example", namespace))
+            await asyncio.sleep(0.3)
+            assert guard.pending_requests == [{"namespace": namespace, "domain": "c.example"}]
+            await asyncio.get_running_loop().run_in_executor(None, egress, verdict)
+            assert await asked == (verdict == "approve") and guard.pending_requests == []
+            assert guard.allowed_domains == (["c.example"] if verdict == "approve" else [])
+        sandbox_event_bus.unsubscribe(queue)
+        kind = SandboxEventType
+        seen = [queue.get_nowait().type for _ in range(queue.qsize())]
+        assert seen == [kind.egress_requested, kind.egress_approved, kind.egress_requested, kind.egress_denied], seen
+    asyncio.run(work())
+    assert execute("print(1)", allowed_domains=["c.example"]).stdout == "1\n"
+
+
+def test_backend_and_guard():
+    for hardened in (False, True):
+        assert asyncio.run(ProcessBackend(hardened=hardened).execute(ExecutionRequest(code="print(1)"))).stdout == "1\n"
+    assert execute("print(2)", SandboxPipeline(ProcessBackend(), InMemoryVault(), NetworkGuard())).stdout == "2\n"
+    for limits, allowed in (ResourceLimits(), True), (ResourceLimits(max_ram_mb=99999), False), (ResourceLimits(timeout_seconds=0), False):
+        assert ResourceGuard().check_limits(ExecutionRequest(code="1", resource_limits=limits)) == allowed, limits
+    raises(NotSupported, lambda: ResourceGuard().get_preexec_fn(ResourceLimits()), "ResourceLimits")
+    for argument in ("backend", "queue", "audit_logger"):
+        raises(NotSupported, lambda argument=argument: SandboxPipeline(**{argument: object()}), argument)
+
+
+def test_what_is_absent_says_why():
+    for module, word in (("security.audit", "audit_log"), ("security.host_guard", "upload"), ("security.docker_config", "Docker"),
+                         ("backends.docker_rt", "Docker"), ("pipeline.queue", "max_concurrent_jobs"), ("utils.web_extractor", "web"),
+                         ("runtimes.python_env", "install_package"), ("api.app", "--rest"), ("integration", "remove")):
+        raises(NotSupported, lambda module=module: importlib.import_module("sandboxmcp." + module), "sandboxmcp", word)
+        raises(ModuleNotFoundError, lambda module=module: importlib.import_module("sandboxmcp." + module), word)
+    raises(ModuleNotFoundError, lambda: importlib.import_module("sandboxmcp.nosuch"), "No module named")
+    raises(NotSupported, lambda: importlib.import_module("sandboxmcp.core.base").BaseBackend, "SandboxFactory")
+    raises(AttributeError, lambda: importlib.import_module("sandboxmcp.core.base").nosuch, "nosuch")
+
+
+def test_mcp_server():
+    """As a program of its own, because it serves on its standard streams."""
+    code = "from sandboxmcp import SandboxFactory; from sandboxmcp.mcp_server import SandboxMCPServer; " \
+           "SandboxMCPServer(SandboxFactory.create(timeout_seconds=7)).run()"
+    with Client([sys.executable, "-c", code], revision=LEGACY[0], stderr=subprocess.DEVNULL) as client:
+        tools = [tool["name"] for tool in client.request("tools/list")["tools"]]
+        assert "execute_code" in tools and "sandbox_upload_file" not in tools, tools
+        result = json.loads(client.call("execute_code", {"code": "print(6 * 7)"})["content"][0]["text"])
+        assert result["stdout"] == "42\n" and KEYS <= set(result), result
+    raises(NotSupported, SandboxMCPServer(SandboxFactory.create(url="http://127.0.0.1:1/mcp")).run, "URL")
+
+
+def test_console_scripts(directory):
+    """They become `cloister` under the name sandboxmcp."""
+    fake = os.path.join(directory, "cloister")
+    with open(fake, "w", encoding="utf-8") as file:
+        file.write("#!/usr/bin/python3\nimport json, sys\nprint(json.dumps(open('/proc/self/cmdline').read().split(chr(0))[2:-1]))\n")
+    os.chmod(fake, 0o755)
+    scripts = os.path.dirname(sys.executable)
+    for name, said, path, expected in (("sandboxmcp", ["run", "a.py"], directory, ["run", "a.py"]),
+                                       ("sandboxmcp-api", [], directory, ["serve", "--transport=http", "--rest", "--listen=127.0.0.1:8000"])):
+        done = subprocess.run([os.path.join(scripts, name), *said], env={"PATH": path}, capture_output=True, text=True, check=False)
+        assert json.loads(done.stdout) == expected, done
+        lost = subprocess.run([os.path.join(scripts, name)], env={"PATH": "/nonexistent"}, capture_output=True, text=True, check=False)
+        assert lost.returncode == 127 and "install cloister" in lost.stderr, lost
 
 
 def test_events():
@@ -178,13 +338,9 @@ def test_events():
 
 def test_what_the_server_lacks():
     sandbox = SANDBOX[0]
-    for ask, word in ((lambda: sandbox.vault_add("n", "k", "v"), "vault"), (lambda: sandbox.vault_list("n"), "vault"),
-                      (lambda: sandbox.vault_delete("n", "k"), "vault"),
-                      (lambda: sandbox.install_package(Language.shell, ["x"]), "install_package"),
-                      (lambda: sandbox.execute(ExecutionRequest(code="1", language=Language.shell, packages=["x"])), "install_package"),
-                      (lambda: sandbox.execute(ExecutionRequest(code="1", allowed_domains=["a.b"])), "request_egress")):
-        raises(NotImplementedError, lambda ask=ask: asyncio.run(ask()), word)
-    raises(NotImplementedError, lambda: SandboxFactory.create(redact_pii=True), "redact_pii")
+    for ask in (lambda: sandbox.install_package(Language.shell, ["x"]),
+                lambda: sandbox.execute(ExecutionRequest(code="1", language=Language.shell, packages=["x"]))):
+        raises(NotImplementedError, lambda ask=ask: asyncio.run(ask()), "install_package")
 
 
 def test_settings(directory):
@@ -199,7 +355,7 @@ def test_settings(directory):
         SandboxFactory.create(default_backend="process", max_concurrent_jobs=4, enable_network=False, vault="memory", audit="sqlite",
                               max_ram_mb=512, max_cpu_cores=1, timeout_seconds=60, max_processes=10, sqlite_path="sandboxmcp.db")
     texts = [str(one.message).partition(" ")[0] for one in caught if one.category is UserWarning]
-    assert texts == ["default_backend='docker'", "allowed_domains=['a.b']", "SANDBOXMCP_SECRET_…", "enable_network=True"], texts
+    assert texts == ["default_backend='docker'", "SANDBOXMCP_SECRET_…"], texts
     assert asyncio.run(sandbox.get_stats())["queue"]["max_concurrent"] == 2
     assert "after 0.5s" in execute("while 1: pass", sandbox).stderr
 
@@ -212,10 +368,21 @@ def test_flat_yaml():
         raises(ValueError, lambda wrong=wrong: flat_yaml.read(wrong), "line")
 
 
+def answerer(cluster):
+    """A person who answers the newest request, in a terminal."""
+    def answer(verdict):
+        cloister = [os.path.join(cluster.bin, "cloister"), "egress"]
+        where = {"env": {**os.environ, "CLOISTER_RUN": cluster.run, "CLOISTER_STATE": cluster.state}, "text": True, "check": True}
+        waiting = json.loads(subprocess.run([*cloister, "list", "--json"], stdout=subprocess.PIPE, **where).stdout)["approvals"]
+        request, = (one["request_id"] for one in waiting if one["state"] == "pending")
+        subprocess.run([*cloister, verdict, request], stdout=subprocess.DEVNULL, **where)
+    return answer
+
+
 def main(binaries):
     with tempfile.TemporaryDirectory() as directory, Cluster(binaries) as cluster:
         os.environ["CLOISTER_COMMAND"] = shlex.join([*cluster.command("gateway"), "--toolsets=core,monitor", "--result-bytes=0"])
-        counts = cases.play(sys.modules[__name__], named={"directory": directory})
+        counts = cases.play(sys.modules[__name__], named={"directory": directory, "egress": answerer(cluster)})
         asyncio.run(SANDBOX[0].close())
     cases.end(counts)
 

@@ -107,6 +107,17 @@ class AsyncSandbox:
         except (ValueError, TypeError, KeyError, AttributeError):
             return ToolError("unknown", text or "the server refused the call without a reason")
 
+    async def method(self, name: str, params: Optional[Object] = None) -> Object:
+        """A method of the server that is no tool.  Raises ToolError where it is refused."""
+        client = await self._connected()
+        try:
+            return await client.request(name, params or {}, self._deadline)
+        except RpcError as error:
+            if isinstance(error.data, dict) and "code" in error.data:
+                hint = error.data.get("hint")
+                raise ToolError(str(error.data["code"]), error.message, hint if isinstance(hint, str) else None) from error
+            raise
+
     async def tools(self) -> List[str]:
         """The names of the server's tools."""
         client, names, cursor = await self._connected(), [], None  # type: Client, List[str], Optional[str]
@@ -196,6 +207,20 @@ class AsyncSandbox:
 
     async def delete_snapshot(self, snapshot: Union[Snapshot, str]) -> None:
         await self.call("delete_state_snapshot", snapshot_id=snapshot.id if isinstance(snapshot, Snapshot) else snapshot)
+
+    # ---- secrets: environment variables of programs that name them in env_secrets; no call returns a value ----
+
+    async def add_secret(self, name: str, value: Content, namespace: Optional[str] = None) -> None:
+        """Stores a secret, or replaces its value.  Over HTTP the token needs the scope vault."""
+        await self.method("cloister/vault/add", without_none(name=name, value=_encode(_bytes(value)), namespace=namespace))
+
+    async def secrets(self, namespace: Optional[str] = None) -> List[str]:
+        """The names of the stored secrets of a namespace."""
+        reply = await self.method("cloister/vault/list", {"namespace": namespace or "default"})
+        return [required(one, "name", str) for one in objects(reply, "secrets")]
+
+    async def delete_secret(self, name: str, namespace: Optional[str] = None) -> None:
+        await self.method("cloister/vault/delete", without_none(name=name, namespace=namespace))
 
     # ---- the server ----
 

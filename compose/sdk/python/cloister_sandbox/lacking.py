@@ -7,29 +7,32 @@ from typing import Dict
 
 from .errors import NotSupported
 
-_HOST = "cloister gives programs and clients no access to the host: upload the files that a program needs"
-_WEB = "cloister has no tools for web pages: a program can fetch from its allowed_domains, or pass the text as a file"
-_VAULT = "a person stores secrets, with `cloister vault add`; programs name them in env_secrets"
+HOST = "cloister gives programs and clients no access to the host: upload the files that a program needs"
+WEB = "cloister has no tools for web pages: a program can fetch from its allowed_domains, or pass the text as a file"
 
 SENTENCES: Dict[str, str] = {
-    "InMemoryVault": "secrets are kept by the server, not in this process: a person adds them with `cloister vault`",
-    "NetworkGuard": "the server decides what programs reach, and this process cannot: ask its operator",
-    "ResourceGuard": "the server enforces limits: pass ResourceLimits with a request, or to SandboxFactory.create()",
-    "browser_fetch": _WEB,
-    "fetch_webpage": _WEB,
-    "host_exec": _HOST,
-    "host_file_copy": _HOST,
-    "host_file_list": _HOST,
-    "host_file_read": _HOST,
-    "host_file_write": _HOST,
+    "SandboxMCPServer": "the server behind a URL serves MCP there: give clients the URL",
+    "approve_egress": "this program may not answer for a person, who runs `cloister egress approve`; over HTTP a token with the "
+                      "scope approve may",
+    "audit_logger": "the server has the log: ask audit_log()",
+    "backend": "cloister runs all programs: leave it out, or pass ProcessBackend()",
+    "browser_fetch": WEB,
+    "create_mcp_server": "cloister is the server: call SandboxMCPServer(sandbox).run()",
+    "fetch_webpage": WEB,
+    "get_preexec_fn": "the server sets the limits of processes: pass ResourceLimits with a request",
+    "get_secrets": "the server gives no value back: programs read it from their environment, and list_keys() has the names",
+    "host_exec": HOST,
+    "host_file_copy": HOST,
+    "host_file_list": HOST,
+    "host_file_read": HOST,
+    "host_file_write": HOST,
     "install_package": "the server installs packages of Python and Node only: ask the operator to install others, or use those of runtimes()",
-    "list_host_access": _HOST,
-    "redact_pii": "this server does not redact output: do so where you show it",
-    "request_egress": "a person allows domains with `cloister egress`; programs name them in allowed_domains of the tool execute_code",
-    "request_host_access": _HOST,
+    "list_host_access": HOST,
+    "queue": "the server has the queue: pass max_concurrent_jobs",
+    "request_egress": "this server cannot ask a person: its operator sets egress_domains",
+    "request_host_access": HOST,
     "validate_code": "this server cannot check that language: run the program to see its errors",
-    "vault": _VAULT,
-    "web_search": _WEB,
+    "web_search": WEB,
 }
 
 

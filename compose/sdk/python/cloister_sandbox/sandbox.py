@@ -47,6 +47,9 @@ class Sandbox:
         """The structured result of any tool.  Raises ToolError where it is refused."""
         return self._portal.run(self._sandbox.call(tool, **arguments))
 
+    def method(self, name: str, params: Optional[Object] = None) -> Object:
+        return self._portal.run(self._sandbox.method(name, params))
+
     def tools(self) -> List[str]:
         return self._portal.run(self._sandbox.tools())
 
@@ -90,6 +93,15 @@ class Sandbox:
 
     def delete_snapshot(self, snapshot: Union[Snapshot, str]) -> None:
         self._portal.run(self._sandbox.delete_snapshot(snapshot))
+
+    def add_secret(self, name: str, value: Content, namespace: Optional[str] = None) -> None:
+        self._portal.run(self._sandbox.add_secret(name, value, namespace))
+
+    def secrets(self, namespace: Optional[str] = None) -> List[str]:
+        return self._portal.run(self._sandbox.secrets(namespace))
+
+    def delete_secret(self, name: str, namespace: Optional[str] = None) -> None:
+        self._portal.run(self._sandbox.delete_secret(name, namespace))
 
     def runtimes(self) -> List[Runtime]:
         return self._portal.run(self._sandbox.runtimes())

@@ -42,9 +42,10 @@ class Server:
     def transport(self) -> Transport:
         if self.url is not None:
             return Http(self.url, self.token, self.tls)
-        return Stdio(self._words(), self.env)
+        return Stdio(self.words(), self.env)
 
-    def _words(self) -> List[str]:
+    def words(self) -> List[str]:
+        """The command with its arguments."""
         command = self.command if self.command is not None else os.environ.get("CLOISTER_COMMAND") or None
         if command is None:
             program = shutil.which("cloister")

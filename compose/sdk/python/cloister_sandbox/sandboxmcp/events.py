@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of the sandboxes of this process, made from the server's replies.  Types of features that the server lacks, as
-vault.accessed, never occur."""
+"""Events of the sandboxes of this process, made from the server's replies: all types, but nothing that other clients do.
+`cloister events` follows those of all."""
 
 from __future__ import annotations
 
@@ -73,3 +73,7 @@ class SandboxEventBus:
 
 
 sandbox_event_bus = SandboxEventBus()
+
+
+async def announce(type_: SandboxEventType, namespace: str, **data: Any) -> None:
+    await sandbox_event_bus.emit(SandboxEvent(type_, namespace, type_.value, data))

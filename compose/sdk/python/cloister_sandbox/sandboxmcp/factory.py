@@ -8,11 +8,13 @@ import re
 import warnings
 from typing import Any, Dict, Optional
 
-from ..lacking import lacking
 from ..server import Server
 from . import flat_yaml
+from .egress import NetworkGuard
 from .models import ResourceLimits
+from .pii import PIIRedactor
 from .pipeline import SandboxPipeline
+from .vault import PREFIX, EnvVault, InMemoryVault
 
 # Settings without effect: the values that need no warning, and why it has none.
 _ISOLATED = "cloister isolates each run itself, without Docker"
@@ -20,13 +22,10 @@ _NETWORK = "the server's setting egress_domains and allowed_domains of a run dec
 _HOST = "cloister gives no access to the host"
 IGNORED: Dict[str, Any] = {
     "default_backend": (("process",), _ISOLATED),
-    "enable_network": ((False,), _NETWORK),
-    "allowed_domains": ((None, []), _NETWORK),
     "enable_host_access": ((False,), _HOST),
     "host_auto_approve": ((False,), _HOST),
     "host_allowed_commands": ((None, []), _HOST),
     "host_blocked_commands": ((None, []), _HOST),
-    "vault": (("memory",), "the operator of the server chooses it"),
     # cloister's log is durable and needs no file here.
     "audit": (("memory", "sqlite"), "cloister has a log of its own"),
     "sqlite_path": (("sandboxmcp.db", ":memory:"), "cloister has a log of its own"),
@@ -68,8 +67,9 @@ class SandboxFactory:
     @classmethod
     def create(cls, **settings: Any) -> SandboxPipeline:
         """The settings of sandboxmcp; and command or url, token and env of cloister_sandbox.Server."""
-        if settings.pop("redact_pii", False):
-            raise lacking("redact_pii")
+        redactor = PIIRedactor() if settings.pop("redact_pii", False) else None
+        vault = EnvVault() if settings.pop("vault", "memory") == "env" else InMemoryVault()
+        guard = NetworkGuard(bool(settings.pop("enable_network", False)), settings.pop("allowed_domains", None))
         limits = {"max_ram_mb": 512, **{name: settings.pop(name) for name in LIMITS if name in settings}}
         memory: Optional[str] = settings.pop("memory_limit", None)
         if memory is not None:
@@ -79,7 +79,8 @@ class SandboxFactory:
             raise ValueError("max_concurrent_jobs: must be positive")
         server = Server(**{name: settings.pop(name) for name in SERVER if name in settings})
         _warn(settings)
-        return SandboxPipeline(server, resource_limits=ResourceLimits(**limits), max_concurrent_jobs=jobs)
+        return SandboxPipeline(None, vault, guard, resource_limits=ResourceLimits(**limits), pii_redactor=redactor, server=server,
+                               max_concurrent_jobs=jobs)
 
     @classmethod
     def from_env(cls) -> SandboxPipeline:
@@ -88,8 +89,8 @@ class SandboxFactory:
             text = os.environ.get(name)
             if text:
                 settings[setting] = text.lower() == "true" if kind is bool else kind(text)
-        if any(name.startswith("SANDBOXMCP_SECRET_") for name in os.environ):
-            warnings.warn("SANDBOXMCP_SECRET_… has no effect here: set it where the server starts", UserWarning, stacklevel=2)
+        if settings.get("vault") != "env" and any(name.startswith(PREFIX) for name in os.environ):
+            warnings.warn(f"{PREFIX}… has no effect here without SANDBOXMCP_VAULT=env", UserWarning, stacklevel=2)
         return cls.create(**settings)
 
     @classmethod

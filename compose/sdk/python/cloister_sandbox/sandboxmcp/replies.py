@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import base64
 from datetime import datetime, timezone
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 from ..errors import ToolError
 from ..result import Artifact as OwnArtifact
-from ..result import Result, Validation
+from ..result import Result
 from ..values import Object, optional
-from .models import (Artifact, AuditAction, AuditEntry, ExecutionRequest, Language, ResourceLimits, SandboxResult, SyntaxIssue,
-                     ValidationResult, ValidationVerdict)
+from .models import Artifact, AuditAction, AuditEntry, ExecutionRequest, Language, ResourceLimits, SandboxResult, ValidationResult
 
 # An artifact's content comes with the result up to this size, as in sandboxmcp.
 MAX_CONTENT = 10 * 1024 * 1024
@@ -61,13 +60,22 @@ def artifact_of(own: OwnArtifact, content: Optional[bytes]) -> Artifact:
                     own.signature or "")
 
 
-def validation_of(code: str, language: Language, own: Validation) -> ValidationResult:
-    fixed = own.fixed_code is not None and own.fixed_code != code
-    verdict = ValidationVerdict.fixed if own.valid and fixed else ValidationVerdict.passed if own.valid else ValidationVerdict.rejected
-    edits = own.raw.get("edits")
-    fixes = [str(edit.get("message", "")) for edit in edits if isinstance(edit, dict)] if fixed and isinstance(edits, list) else []
-    return ValidationResult(own.valid, verdict, [SyntaxIssue(one.line, one.column, one.message) for one in own.findings],
-                            fixes, code, own.fixed_code or code, language)
+def rejection_of(request: ExecutionRequest, checked: ValidationResult) -> SandboxResult:
+    """Code that the pipeline's validator refuses."""
+    lines = [f"Validation failed: {checked.summary()}", *(f"  L{one.line}: {one.message}" for one in checked.issues)]
+    validation = {name: value for name, value in checked.model_dump(mode="json").items() if not name.endswith("_code")}
+    return SandboxResult(request.id, False, REFUSED, "", "\n".join(lines), 0, request.language, namespace=request.namespace,
+                         metadata={**request.metadata, "validation": validation})
+
+
+def opening_of(language: Language, limits: ResourceLimits) -> Dict[str, Any]:
+    """The arguments of a session with these limits."""
+    # Defaults of sandboxmcp that no program was written for are the server's here: ten threads do not start Node.
+    asked = {"max_processes": (limits.max_processes, ResourceLimits.max_processes),
+             "max_cpu_cores": (limits.max_cpu_cores, ResourceLimits.max_cpu_cores)}
+    return {"language": language.value, "limits": {
+        "max_ram_mb": limits.max_ram_mb, "timeout_seconds": limits.timeout_seconds, "max_output_bytes": limits.max_output_bytes,
+        **{name: value for name, (value, default) in asked.items() if value != default}}}
 
 
 def entry_of(record: Object) -> Optional[AuditEntry]:

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where sandboxmcp keeps its NetworkGuard."""
 
-from cloister_sandbox.sandboxmcp.guards import NetworkGuard as NetworkGuard
+from cloister_sandbox.sandboxmcp.egress import NetworkGuard as NetworkGuard

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where sandboxmcp keeps its CodeValidator."""
 
-from cloister_sandbox.sandboxmcp.guards import CodeValidator as CodeValidator
+from cloister_sandbox.sandboxmcp.validator import CodeValidator as CodeValidator

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where sandboxmcp keeps its InMemoryVault."""
+"""Where sandboxmcp keeps its vaults."""
 
-from cloister_sandbox.sandboxmcp.guards import InMemoryVault as InMemoryVault
+from cloister_sandbox.sandboxmcp.vault import EnvVault as EnvVault
+from cloister_sandbox.sandboxmcp.vault import InMemoryVault as InMemoryVault
