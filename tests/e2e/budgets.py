@@ -30,7 +30,7 @@ READ, MAKE, SET, WIPE, RUN = "reads", "makes", "sets", "wipes", "runs"
 HINTS = {READ: (True, False, True), MAKE: (False, False, False), SET: (False, False, True), WIPE: (False, True, True),
          RUN: (False, True, False)}
 # What the words of a tool's name promise. A tool that may replace or delete existing data is WIPE.
-WORDS = {READ: {"get", "list", "read", "inspect", "stats", "validate", "audit", "follow"}, SET: {"set"},
+WORDS = {READ: {"get", "list", "read", "inspect", "stats", "validate", "audit", "follow", "describe"}, SET: {"set"},
          WIPE: {"delete", "terminate", "close", "restore", "upload", "bridge"}}
 
 
