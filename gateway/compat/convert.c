@@ -164,6 +164,13 @@ CONVERT(session_or_new)
 
 /* ---- of runs ---- */
 
+/* An empty program is one that does nothing. */
+CONVERT(program)
+{
+	return *text_of(value) == '\0' && json_is_string(value) ? json_string("\n")
+	                                                        : convert_same(call, value, whole);
+}
+
 static bool
 is_syntax_error(const json_t *result)
 {

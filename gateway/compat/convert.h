@@ -49,6 +49,7 @@ call_convert convert_with_warnings; /* the issues, and advice as issues */
 call_convert convert_verdict;
 call_convert convert_fixed_code;
 call_convert convert_syntax_text;
+call_convert convert_program;
 call_convert convert_syntax_line;
 call_convert convert_syntax_offset;
 call_convert convert_syntax_source;

@@ -63,7 +63,35 @@ CALLS = [
     ("validate_code", {"code": "f((1)", "language": "node"}, []),
     ("validate_code", {"code": "echo 1", "language": "shell"}, ["valid", "verdict", "issues", "language"]),
     ("nothing_like_this", {}, ["isError"]),
+    # Effects: what an earlier call set holds in a later one.
+    (PY, {"code": "import os\nprint(len(os.environ['API_KEY']), os.environ['API_KEY'])"}, ["success", "stdout"]),
+    (PY, {"code": "echo $API_KEY", "language": "shell"}, ["success", "stdout"]),
+    ("inspect_state", {"namespace": "default"}, ["vault_keys"]),
+    (PY, {"code": "print(open('kept.txt').read())"}, ["success"]),
+    (PY, {"code": "import sys\nprint(sys.argv[1:])\nprint(input())"}, ["success", "stdout"]),
+    (PY, {"code": "x = 5"}, ["success", "stdout"]),
+    (PY, {"code": "x"}, ["success", "stdout"]),
+    (PY, {"code": "import asyncio\nasync def f():\n    return 4\nprint(asyncio.run(f()))"}, ["success", "stdout"]),
+    (PY, {"code": "import subprocess\nprint(subprocess.run(['echo', 'hi'], capture_output=True, text=True).stdout)"}, ["success", "stdout"]),
+    (PY, {"code": "import socket\nsocket.create_connection(('192.0.2.1', 80), 2)"}, ["success", "exit_code"]),
+    (PY, {"code": "import threading\nt = threading.Thread(target=lambda: print('in'))\nt.start()\nt.join()"}, ["success", "stdout"]),
+    (PY, {"code": "print('\\u00e4', '\\U0001f600')"}, ["success", "stdout"]),
+    (PY, {"code": "raise SystemExit('bye')"}, ["success", "exit_code", "stdout"]),
+    (PY, {"code": "import os\nos._exit(9)"}, ["success", "exit_code"]),
+    (PY, {"code": "console.log([1, 2].map(x => x * 2))", "language": "node"}, ["success", "exit_code", "stdout", "language"]),
+    (PY, {"code": "throw new Error('no')", "language": "node"}, ["success", "exit_code", "stdout"]),
+    (PY, {"code": "process.exit(4)", "language": "node"}, ["success", "exit_code"]),
+    (PY, {"code": "for i in 1 2 3; do echo $i; done | tac", "language": "shell"}, ["success", "stdout"]),
+    (PY, {"code": "false; echo $?; set -e; false; echo never", "language": "shell"}, ["success", "exit_code", "stdout"]),
+    (PY, {"code": "nosuchcommand", "language": "shell"}, ["success", "exit_code"]),
+    (PY, {"code": "import os\nfor n in 'ab':\n    open(os.path.join(os.environ['SANDBOX_OUTPUT_DIR'], n + '.bin'), 'wb').write(bytes(range(256)))"},
+     ["success", "artifacts.0.sha256", "artifacts.1.sha256", "artifacts.1.content_b64"]),
+    (PY, {"code": "import time\ntime.sleep(3)\nprint('slept')", "timeout_seconds": 20}, ["success", "stdout"]),
+    (PY, {"code": "sleep 30", "language": "shell", "timeout_seconds": 1}, ["success", "exit_code"]),
+    ("audit_execution", {"limit": 1}, ["0.success", "0.namespace"]),
 ]
+# Read by both at their start.
+SETTINGS = {"SANDBOXMCP_VAULT": "env", "SANDBOXMCP_SECRET_DEFAULT_API_KEY": "s3cret-of-both"}
 
 # Path of a difference, by tool: the subject of the row that allows it.
 EXCUSED = {
@@ -141,13 +169,14 @@ def excused(tool, path):
 
 
 def compare(call, theirs, ours, used):
-    faults = []
+    faults, reasons = [], set()
     for path, why in differences(call, theirs, ours):
         row = excused(call[0], path)
         if row is None:
             faults.append(f"{path} {why}")
         else:
-            used.add(row)
+            reasons.add(row)
+    used.append(reasons)
     print(f"{'not ok' if faults else 'ok'} {call[0]} {json.dumps(call[1])[:90]}", *faults, sep="\n    ", flush=True)
     return not faults
 
@@ -171,23 +200,25 @@ def schemas_agree(theirs, ours):
 
 
 def play(original, cluster):
-    known, used, passed = rows(), set(), 0
+    known, used, passed = rows(), [], 0
     with original as theirs, cluster.client(REVISION, ["--toolsets=sandboxmcp"]) as ours:
         good = schemas_agree(*(client.request("tools/list")["tools"] for client in (theirs, ours)))
         for call in CALLS:
             passed += compare(call, read(theirs.call(call[0], call[1])), read(ours.call(call[0], call[1])), used)
     unknown = {row for row in EXCUSED.items() if (row[0][0], row[1]) not in known}
     print(f"{'not ok' if unknown else 'ok'} differences are rows of compat.def", *unknown)
-    print(f"{len(used)} rows of differences were used")
+    differ = sum(bool(reasons) for reasons in used)
+    print(f"sandboxmcp | {len(CALLS)} | {len(CALLS) - differ} | {differ}")
     return passed + good + (not unknown), len(CALLS) + 2
 
 
 def main(binaries):
     python = tools.python(*PACKAGES)
     command = [os.path.join(os.path.dirname(python[0]), "sandboxmcp"), "serve"]
-    with tempfile.TemporaryDirectory() as directory, Cluster(binaries) as cluster:
+    with tempfile.TemporaryDirectory() as directory, \
+            Cluster(binaries, env=SETTINGS, flags={"vault": ["--backends=env"]}) as cluster:
         # It returns what anyone writes to its /tmp meanwhile: the row "/tmp".
-        env = {**os.environ, "TMPDIR": tempfile.mkdtemp(dir=directory)}
+        env = {**os.environ, **SETTINGS, "TMPDIR": tempfile.mkdtemp(dir=directory)}
         original = Client(command, REVISION, env=env, cwd=directory, stderr=open(os.path.join(directory, "log"), "wb"))
         passed, all_ = play(original, cluster)
     print(f"{passed} passed, {all_ - passed} failed, 0 skipped")
