@@ -15,8 +15,9 @@
 static const struct profile_row {
 	const char *name;
 	unsigned lists, powers, most;
+	const char *doc;
 } profiles[PROFILE_COUNT] = {
-#define PROFILE(name, lists, powers, most, doc) [PROFILE_##name] = { #name, lists, powers, most },
+#define PROFILE(name, lists, powers, most, doc) [PROFILE_##name] = { #name, lists, powers, most, doc },
 #include "common/profile/profiles.def"
 };
 
@@ -33,6 +34,12 @@ const char *
 profile_name(enum profile profile)
 {
 	return profiles[profile].name;
+}
+
+const char *
+profile_doc(enum profile profile)
+{
+	return profiles[profile].doc;
 }
 
 /* "strict, basic, ..." */

@@ -41,6 +41,8 @@ struct profile_set {
 };
 
 const char *profile_name(enum profile);
+/* A sentence about it. */
+const char *profile_doc(enum profile);
 /* Several names are separated by commas. invalid_argument: an unknown name (the text lists the
  * known ones), or open together with others. */
 int profile_read(const char *names, struct profile_set *, struct err *);

@@ -6,9 +6,11 @@
  */
 #include "gateway/mcp/prompts.h"
 
+#include "gateway/mcp/guide.h"
 #include "gateway/mcp/icon.h"
 
 #include "common/base/auto.h"
+#include "common/profile/profile.h"
 #include "common/table/schemas.h"
 
 #include <stdio.h>
@@ -28,6 +30,8 @@ struct argument {
 struct prompt {
 	const char *name, *title, *doc;
 	struct argument arguments[MAX_ARGUMENTS];
+	/* NULL, or a refusal; NULL: any values will do. */
+	json_t *(*check)(const struct request *, const char *const values[MAX_ARGUMENTS]);
 	void (*write)(FILE *, const char *const values[MAX_ARGUMENTS]);
 };
 
@@ -37,22 +41,51 @@ or_else(const char *text, const char *fallback)
 	return text[0] != '\0' ? text : fallback;
 }
 
+/* The rules of a profile are those of a language: where there are none, only open is true. */
+static json_t *
+check_script(const struct request *r, const char *const v[MAX_ARGUMENTS])
+{
+	const char *language = or_else(v[1], "python"), *profile = or_else(v[2], "strict");
+	struct profile_set set;
+	struct err e;
+
+	if (profile_read(profile, &set, &e) < 0)
+		return method_refuse(r, "arguments.%s", e.text);
+	if (!guide_knows(language) && !profile_is_open(&set))
+		return method_refuse(r,
+		    "arguments.profile: %s has no rules for the language %.32s; use the profile "
+		    "open",
+		    set.title, language);
+	return NULL;
+}
+
+static void
+write_rules(FILE *to, const char *language, const char *profile)
+{
+	struct profile_set set;
+	struct err e;
+
+	must(profile_read(profile, &set, &e) == 0);
+	for (enum profile one = 0; one < PROFILE_COUNT; one++)
+		if ((set.profiles & 1u << one) != 0)
+			fprintf(to, "Profile %s: %s\n", profile_name(one), profile_doc(one));
+	guide_write(to, language, &set);
+}
+
 static void
 write_script(FILE *to, const char *const v[MAX_ARGUMENTS])
 {
+	const char *language = or_else(v[1], "python");
+
 	fprintf(to,
 	    "Write a complete program in %s for this task:\n\n%s\n\n"
-	    "It will run in a kernel-isolated box under the profile \"%s\". Follow these rules:\n"
-	    "- No network, no subprocesses, no access to the host; the system is read-only.\n"
-	    "- Read and write files only by relative paths, in the workspace (/workspace).\n",
-	    or_else(v[1], "python"), v[0], or_else(v[2], "strict"));
-	if (strcmp(or_else(v[1], "python"), "python") == 0)
-		fputs("- Under strict and the module profiles: no exec, eval, compile or "
-		      "__import__, no "
-		      "dunder attributes, no os, sys, subprocess, socket, ctypes; import only "
-		      "modules "
-		      "that the profile allows.\n"
-		      "- Put the value that matters into the variable `result`, or end in an "
+	    "It runs in a kernel-isolated box. No network but the names that the call allows, no "
+	    "access to the host; the system is read-only. Read and write files only by relative "
+	    "paths, in the workspace (/workspace). The code is checked before it runs.\n\n",
+	    language, v[0]);
+	write_rules(to, language, or_else(v[2], "strict"));
+	if (strcmp(language, "python") == 0)
+		fputs("- Put the value that matters into the variable `result`, or end in an "
 		      "expression; print only what a reader needs.\n",
 		    to);
 	fputs(
@@ -91,13 +124,13 @@ static const struct prompt prompts[] = {
 	  { { "data", "Data", "The rejected JSON.", true },
 	    { "errors", "Errors", "Output of the check.", true },
 	    { "schema_name", "Schema", "config, dataset, user, or a JSON Schema.", false } },
-	  write_diagnosis },
+	  NULL, write_diagnosis },
 	{ "generate_secure_script", "Write a script for the sandbox",
 	  "Write a program that follows the rules of the sandbox and of a profile.",
 	  { { "task", "Task", "What the program must do.", true },
-	    { "language", "Language", "python, node or shell; default python.", false },
-	    { "profile", "Profile", "Profile with the rules; default strict.", false } },
-	  write_script },
+	    { "language", "Language", "python, node, typescript or shell; default python.", false },
+	    { "profile", "Profile", "Profile with the rules, or several, separated by commas; default strict.", false } },
+	  check_script, write_script },
 };
 /* clang-format on */
 
@@ -204,6 +237,8 @@ get(const struct request *r, const char *name, json_t **answer)
 	for (size_t i = 0; i < MAX_ARGUMENTS && p->arguments[i].name != NULL && *answer == NULL;
 	     i++)
 		*answer = read_argument(r, &p->arguments[i], &values[i]);
+	if (*answer == NULL && p->check != NULL)
+		*answer = p->check(r, values);
 	if (*answer == NULL)
 		*answer = render(r, p, values);
 	return true;

@@ -25,7 +25,7 @@ static const struct builtin {
 	const char *hint;
 } builtins[] = {
 #define BUILTIN(name, power, hint) { #name, POWER_##power, hint },
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 static const struct member {
@@ -39,27 +39,27 @@ static const struct member {
 
 static const char *const accessors[] = {
 #define ACCESSOR(name) #name,
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 static const char *const leads[] = {
 #define LEADS(name) #name,
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 static const char *const harmless[] = {
 #define HARMLESS(name) #name,
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 static const char *const reflects[] = {
 #define REFLECTS(name) #name,
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 static const char *const defines[] = {
 #define DEFINES(name) #name,
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 /* Of a module. */
@@ -71,17 +71,17 @@ static const char *const named[] = { "_replace", "_asdict", "_fields", "_make", 
 
 static const char *const hidden[] = {
 #define HIDDEN(module) #module,
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 static const char *const shown[] = {
 #define SHOWN(module, name) #module "." #name,
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 static const char *const opens[] = {
 #define OPENS(name) #name,
-#include "validator/rules.def"
+#include "common/profile/python.def"
 };
 
 static bool

@@ -14,7 +14,7 @@ const { PARAMETERS, all, parse, rewrite } = require('../node/rewrite.js');
 const { suggest } = require('./main.js');
 const { shown } = require('./report.js');
 const { CHARACTERS, column_of_unit, line_at, retype, unfence } = require('./text.js');
-const { MODULES, GLOBALS, NETWORK_GLOBALS, POWERS_OF_GLOBALS, MEMBERS } = require('./rules.js');
+const { MODULES, GLOBALS, LISTED_GLOBALS, POWERS_OF_GLOBALS, MEMBERS } = require('./rules.js');
 
 const MAX_REPAIRS = 100;
 const POWER_HINT = 'Do without it; no profile but open allows it.';
@@ -142,12 +142,13 @@ class Walk {
 
 	global(node) {
 		const name = node.name;
-		const [power, hint] = Object.hasOwn(POWERS_OF_GLOBALS, name) ? POWERS_OF_GLOBALS[name] : ['namespace', POWER_HINT];
+		const [power, hint] = POWERS_OF_GLOBALS.get(name) ?? ['namespace', POWER_HINT];
+		const list = Object.keys(LISTED_GLOBALS).find(key => LISTED_GLOBALS[key].includes(name));
 		if (GLOBALS.has(name) || this.own.has(name) || !this.globals.has(name) || this.policy.has(power))
 			return;
-		if (NETWORK_GLOBALS.includes(name)) {
-			if (!this.policy.lists.includes('network'))
-				this.finding('forbidden-global', node, `'${name}' is not allowed`, 'Profile network allows it; add it to the others, separated by a comma.');
+		if (list !== undefined) {
+			if (!this.policy.lists_name(LISTED_GLOBALS, name))
+				this.finding('forbidden-global', node, `'${name}' is not allowed`, suggest(LISTED_GLOBALS, name, this.policy));
 			return;
 		}
 		const rule = power === 'evaluate' ? 'forbidden-call' : 'forbidden-global';
@@ -155,7 +156,7 @@ class Walk {
 	}
 
 	member(node, name) {
-		const power = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
+		const power = MEMBERS.get(name);
 		if (power !== undefined && !this.policy.has(power))
 			this.finding('forbidden-member', node, `Property '${name}' is not allowed`,
 				power === 'reflect' ? 'Name the property itself, or keep values in a Map.' : POWER_HINT);

@@ -164,7 +164,7 @@ class Walk {
 
 	options(word, name, rest) {
 		const texts = rest.map(constant);
-		const option = (Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : []).find(o => texts.some(t => t === o || t?.startsWith(o + '=')));
+		const option = (OPTIONS[name] ?? []).find(o => texts.some(t => t === o || t?.startsWith(o + '=')));
 		if (name === 'sed' && !texts.includes('--sandbox'))
 			this.finding('unsafe-option', word, 'sed can run commands and write files', 'Add --sandbox.');
 		else if (option !== undefined)
