@@ -242,6 +242,17 @@ def test_after_the_end(server):
     raises(Closed, lambda: sandbox.run("1"))
 
 
+def test_secrets(sandbox):
+    """No method returns a value."""
+    sandbox.add_secret("API_KEY", "a long secret", "sdk")
+    result = sandbox.run("import os; print(os.environ['API_KEY'])", namespace="sdk", env_secrets=["API_KEY"])
+    assert result.stdout == "***REDACTED***\n" and sandbox.secrets("sdk") == ["API_KEY"], result
+    assert sandbox.method("cloister/vault/list", {"namespace": "sdk"})["secrets"][0]["name"] == "API_KEY"
+    sandbox.delete_secret("API_KEY", "sdk")
+    assert sandbox.secrets("sdk") == []
+    assert raises(ToolError, lambda: sandbox.delete_secret("API_KEY", "sdk")).code == "secret_not_found"
+
+
 def test_tools_without_a_method_of_their_own(sandbox):
     assert sandbox.call("validate_json_data", data={"a": 1}, schema_name_or_dict={"required": ["b"]})["valid"] is False
     assert sandbox.call("validate_csv_data", csv_content="a,b\n1,2\n")["row_count"] == 1

@@ -21,8 +21,9 @@ import cases  # noqa: E402
 from daemons import LEGACY, Client, Cluster  # noqa: E402
 
 from cloister_sandbox.sandboxmcp import flat_yaml  # noqa: E402
+from cloister_sandbox.sandboxmcp.mcp_server import settings_of  # noqa: E402
 from cloister_sandbox.sandboxmcp.printing import printing  # noqa: E402
-from cloister_sandbox import NotSupported, ToolError  # noqa: E402
+from cloister_sandbox import NotSupported, SandboxError, Server, StartError, ToolError  # noqa: E402
 from sandboxmcp import ExecutionRequest, ExecutionResult, Language, ResourceLimits, SandboxFactory, SandboxPipeline, SandboxResult  # noqa: E402
 from sandboxmcp.backends.process_rt import ProcessBackend  # noqa: E402
 from sandboxmcp.core.models import AuditAction, SessionStatus  # noqa: E402
@@ -60,6 +61,15 @@ def test_quick_start():
     assert result.success and result.stdout == "hello sandbox\n" and result.exit_code == 0 and result.duration_ms > 0
     assert set(result.model_dump()) == KEYS and '"language": "python"' in result.model_dump_json()
     assert isinstance(result, SandboxResult) and ExecutionResult is SandboxResult
+
+
+def test_models():
+    limits = ResourceLimits(max_ram_mb=64)
+    assert limits.model_copy(update={"timeout_seconds": 1}) == ResourceLimits(max_ram_mb=64, timeout_seconds=1)
+    assert limits.model_dump(include={"max_ram_mb"}) == {"max_ram_mb": 64} and "max_ram_mb" not in limits.model_dump(exclude={"max_ram_mb"})
+    request = ExecutionRequest(code="1", metadata={"a": [1]})
+    request.model_copy(deep=True).metadata["a"].append(2)
+    assert request.metadata == {"a": [1]} and "session_id" not in request.model_dump_json(exclude_none=True)
 
 
 def test_languages():
@@ -122,7 +132,7 @@ def test_sessions():
         sandbox = SANDBOX[0]
         session = await sandbox.create_session(Language.python)
         for code in ("x = 5", "print(x)"):
-            result = await sandbox.execute(ExecutionRequest(code=code, session_id=session.id))
+            result = await sandbox.execute_in_session(session.id, code)
         assert result.stdout == "5\n" and session.id in [one.id for one in await sandbox.list_sessions()]
         await sandbox.kill_session(session.id)
         assert [one.status for one in await sandbox.list_sessions() if one.id == session.id] == [SessionStatus.killed]
@@ -185,6 +195,11 @@ def test_dangerous_code():
         assert refuses.validate(code).verdict == "reject", code
     for code in ("import os\nprint(os.getcwd())", "import math\nprint(math.pi)"):
         assert refuses.validate(code).valid and not refuses.validate(code).issues, code
+    lenient = CodeValidator(reject_dangerous=True)
+    lenient.disable_pattern("os.system()")
+    assert lenient.validate("import os\nos.system('ls')").valid and lenient.disabled_patterns == {"os.system()"}
+    lenient.enable_pattern("os.system()")
+    assert not lenient.validate("import os\nos.system('ls')").valid
     refusing = SandboxPipeline(code_validator=refuses)
     refused = execute("exec('1')", refusing)
     assert not refused.success and refused.stderr.startswith("Validation failed: [REJECT]") and not refused.metadata["validation"]["valid"]
@@ -195,6 +210,10 @@ def test_vault():
     async def work():
         sandbox = SANDBOX[0]
         await sandbox.vault_add("ns", "API_KEY", "a long secret")
+        for _ in range(5):
+            await sandbox.execute(ExecutionRequest(code="1", namespace="ns"))
+            newest, *_ = await sandbox.audit_log("ns", limit=2)
+            assert newest.action == AuditAction.execute, "that of its secret may arrive before that of the run"
         assert await sandbox.vault_list("ns") == ["API_KEY"] and await sandbox.vault_list("other") == []
         show = "import os; print(os.environ.get('API_KEY'))"
         own = await sandbox.execute(ExecutionRequest(code=show, namespace="ns"))
@@ -263,6 +282,32 @@ def test_a_person_is_asked(egress):
     assert execute("print(1)", allowed_domains=["c.example"]).stdout == "1\n"
 
 
+def test_over_http(tokens):
+    """What a token may do decides."""
+    usual, keeper, approver = ({"url": tokens.url, "token": tokens.make(scopes)}
+                               for scopes in ("read,run,monitor", "read,run,vault", "read,run,approve"))
+    show, sandbox = "import os; print(os.environ.get('API_KEY'))", SandboxFactory.create(**keeper)
+    asyncio.run(sandbox.vault_add("default", "API_KEY", "a long secret"))
+    assert execute(show, sandbox).stdout == "***REDACTED***\n"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plain = SandboxFactory.create(**usual)
+        assert [execute(show, plain).stdout for _ in range(2)] == ["None\n", "None\n"]
+    assert [str(one.message).partition(":")[0] for one in caught] == ["programs run without secrets"], caught
+    raises(SandboxError, lambda: asyncio.run(plain.vault_list("default")), "scope")
+
+    async def ask():
+        guard, person = NetworkGuard(server=Server(**usual)), NetworkGuard(server=Server(**approver))
+        asked = asyncio.ensure_future(guard.request_egress("d.example"))
+        await asyncio.sleep(0.3)
+        raises(NotSupported, lambda: guard.approve_egress("default", "d.example"), "scope approve")
+        assert not person.approve_egress("default", "other.example") and person.approve_egress("default", "d.example")
+        assert await asked and guard.allowed_domains == ["d.example"]
+    asyncio.run(ask())
+    raises(NotSupported, SandboxMCPServer(plain).run, "URL")
+    assert CodeValidator(server=Server(**usual)).validate("1").valid
+
+
 def test_backend_and_guard():
     for hardened in (False, True):
         assert asyncio.run(ProcessBackend(hardened=hardened).execute(ExecutionRequest(code="print(1)"))).stdout == "1\n"
@@ -294,11 +339,21 @@ def test_mcp_server():
         assert "execute_code" in tools and "sandbox_upload_file" not in tools, tools
         result = json.loads(client.call("execute_code", {"code": "print(6 * 7)"})["content"][0]["text"])
         assert result["stdout"] == "42\n" and KEYS <= set(result), result
-    raises(NotSupported, SandboxMCPServer(SandboxFactory.create(url="http://127.0.0.1:1/mcp")).run, "URL")
+    settings = settings_of(SandboxFactory.create(timeout_seconds=7, max_processes=99, enable_network=True, allowed_domains=["a.b"]))
+    assert settings == {"SANDBOXMCP_MAX_RAM_MB": "512", "SANDBOXMCP_TIMEOUT": "7", "SANDBOXMCP_MAX_CONCURRENT": "4",
+                        "CLOISTER_EXECUTOR_PROCESSES": "99", "CLOISTER_EXECUTOR_EGRESS_DOMAINS": "a.b"}, settings
+    raises(StartError, SandboxMCPServer(SandboxFactory.create(command=["/bin/false"])).run, "status 1")
 
 
-def test_console_scripts(directory):
+def test_console_scripts(directory, cluster):
     """They become `cloister` under the name sandboxmcp."""
+    program = os.path.join(directory, "program.py")
+    with open(program, "w", encoding="utf-8") as file:
+        file.write("print(6 * 7)")
+    where = {"PATH": os.path.abspath(cluster.bin), "CLOISTER_RUN": cluster.run, "CLOISTER_STATE": cluster.state}
+    ran = subprocess.run([os.path.join(os.path.dirname(sys.executable), "sandboxmcp"), "run", program], env=where,
+                         capture_output=True, text=True, check=False)
+    assert ran.stdout == "42\n", ran
     fake = os.path.join(directory, "cloister")
     with open(fake, "w", encoding="utf-8") as file:
         file.write("#!/usr/bin/python3\nimport json, sys\nprint(json.dumps(open('/proc/self/cmdline').read().split(chr(0))[2:-1]))\n")
@@ -334,6 +389,37 @@ def test_events():
         sandbox_event_bus.unsubscribe(queue)
         sandbox_event_bus.unsubscribe(other)
     asyncio.run(work())
+
+
+def test_events_of_all_types():
+    """Those of runs and of a person's answers are in other tests."""
+    kind = SandboxEventType
+
+    async def work():
+        queue, sandbox = sandbox_event_bus.subscribe(), SANDBOX[0]
+        session = await sandbox.create_session()
+        await sandbox.kill_session(session.id)
+        await sandbox.vault_add("ev", "API_KEY", "a long secret")
+        await sandbox.execute(ExecutionRequest(code="bytearray(900 << 20)", namespace="ev"))
+        await sandbox.vault_delete("ev", "API_KEY")
+        await sandbox.execute(ExecutionRequest(code="1", allowed_domains=["no.example"]))
+        sandbox_event_bus.unsubscribe(queue)
+        return [queue.get_nowait().type for _ in range(queue.qsize())]
+    seen = asyncio.run(work())
+    assert seen == [kind.session_created, kind.session_killed, kind.vault_accessed, kind.execution_started, kind.vault_accessed,
+                    kind.resource_exceeded, kind.execution_started, kind.egress_denied, kind.execution_failed], seen
+
+
+def test_a_full_queue(cluster):
+    """Of a server with one place and no room to wait."""
+    async def work(server):
+        queue, sandbox = sandbox_event_bus.subscribe(), SandboxPipeline(server=server)
+        await asyncio.gather(*(sandbox.execute(ExecutionRequest(code="import time; time.sleep(0.5)")) for _ in range(3)))
+        await sandbox.close()
+        return [queue.get_nowait().type for _ in range(queue.qsize())]
+    with Cluster(cluster.bin, flags={"executor": ["--max-concurrent=1", "--max-waiting=0"]}) as small:
+        seen = asyncio.run(work(Server(command=[*small.command("gateway"), "--toolsets=core,monitor"])))
+    assert SandboxEventType.queue_backpressure in seen, seen
 
 
 def test_what_the_server_lacks():
@@ -379,10 +465,24 @@ def answerer(cluster):
     return answer
 
 
+class Tokens:
+    """Of a gateway over HTTP."""
+
+    def __init__(self, cluster, url):
+        self._cluster, self.url = cluster, url
+
+    def make(self, scopes):
+        command = [os.path.join(self._cluster.bin, "cloister"), "token", "add", scopes.replace(",", "-"), f"--scopes={scopes}"]
+        made = subprocess.run([*command, "--state=" + self._cluster.state], check=True, capture_output=True, text=True)
+        return made.stdout.strip()
+
+
 def main(binaries):
-    with tempfile.TemporaryDirectory() as directory, Cluster(binaries) as cluster:
+    with tempfile.TemporaryDirectory() as directory, Cluster(binaries) as cluster, \
+            cluster.served(["--toolsets=core,monitor", "--result-bytes=0"]) as served:
         os.environ["CLOISTER_COMMAND"] = shlex.join([*cluster.command("gateway"), "--toolsets=core,monitor", "--result-bytes=0"])
-        counts = cases.play(sys.modules[__name__], named={"directory": directory, "egress": answerer(cluster)})
+        counts = cases.play(sys.modules[__name__], named={"directory": directory, "egress": answerer(cluster), "cluster": cluster,
+                                                             "tokens": Tokens(cluster, served.url)})
         asyncio.run(SANDBOX[0].close())
     cases.end(counts)
 

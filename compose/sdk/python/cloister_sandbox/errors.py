@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import Any, Optional
 
 
+FORBIDDEN = 403
+
+
 class SandboxError(Exception):
     """The base of all exceptions of this package."""
 
@@ -64,3 +67,8 @@ class ExecutionError(SandboxError):
 
 class NotSupported(SandboxError, NotImplementedError):
     """The server lacks this.  The text says what to do instead."""
+
+
+def is_denied(error: SandboxError) -> bool:
+    """The caller's credentials do not suffice."""
+    return isinstance(error, ToolError) and error.code == "denied" or isinstance(error, HttpError) and error.status == FORBIDDEN

@@ -8,7 +8,7 @@ program does.  Warnings are the server's advice, and what its rules refuse in ev
 from __future__ import annotations
 
 import re
-from typing import Iterator, List
+from typing import Iterable, Iterator, List
 from urllib.parse import urlsplit
 
 from ..aio import AsyncSandbox
@@ -94,9 +94,10 @@ def _edits(own: Validation) -> List[str]:
     return [re.sub(r"^added '(.*import .*)'$", r"Auto-added imports: \1", text) for text in texts]
 
 
-async def check(sandbox: AsyncSandbox, code: str, language: Language, auto_fix: bool = True,
-                reject_dangerous: bool = False) -> ValidationResult:
-    """reject_dangerous refuses Python code for its security warnings, as in sandboxmcp."""
+async def check(sandbox: AsyncSandbox, code: str, language: Language, auto_fix: bool = True, reject_dangerous: bool = False,
+                disabled: Iterable[str] = ()) -> ValidationResult:
+    """reject_dangerous refuses Python code for its security warnings, as in sandboxmcp.  disabled: words of warnings that do not
+    count."""
     if not code:
         return ValidationResult(language=language)
     try:
@@ -114,8 +115,9 @@ async def check(sandbox: AsyncSandbox, code: str, language: Language, auto_fix: 
     runs = own.valid or fixed != code and all(one.rule != "syntax-error" for one in ruled.findings)
     errors = list(_errors(own, language, ValidationSeverity.warning if runs else ValidationSeverity.error))
     advice = list(_advice(own, fixed, language))
-    dangers = [*(one for one in advice if "security warning" in one.message.lower()), *_dangers(ruled, fixed, language)]
-    others = [one for one in advice if one not in dangers]
+    others = [one for one in advice if "ecurity warning" not in one.message]
+    dangers = [one for one in [*advice, *_dangers(ruled, fixed, language)]
+               if one not in others and not any(word.rstrip("()") in one.message for word in disabled)]
     refused = reject_dangerous and language == Language.python and bool(dangers)
     return _result(own, code, language, [*errors, *others, *dangers], runs and not refused)
 

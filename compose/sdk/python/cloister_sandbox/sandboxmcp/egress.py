@@ -12,7 +12,7 @@ import time
 from typing import Dict, List, Optional
 
 from ..aio import AsyncSandbox
-from ..errors import HttpError, ToolError
+from ..errors import SandboxError, ToolError, is_denied
 from ..lacking import lacking
 from ..server import Server
 from ..values import objects, without_none
@@ -105,8 +105,8 @@ async def _decide(sandbox: AsyncSandbox, namespace: str, domain: str, verdict: s
                     request_id=one.get("request_id"), subject=domain, verdict=verdict,
                     duration="namespace" if verdict == "approve" else None))
                 return True
-    except (ToolError, HttpError) as error:
-        if getattr(error, "code", None) == "denied" or getattr(error, "status", None) == 403:
+    except SandboxError as error:
+        if is_denied(error):
             raise lacking("approve_egress") from error
         raise
     return False

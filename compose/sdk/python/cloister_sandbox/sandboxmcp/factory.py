@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from ..server import Server
 from . import flat_yaml
@@ -33,7 +33,6 @@ IGNORED: Dict[str, Any] = {
     "image": ((None,), _ISOLATED), "cpu_period": ((), _ISOLATED), "cpu_quota": ((), _ISOLATED), "hardened": ((True,), _ISOLATED),
     "network_mode": (("none",), _NETWORK), "workspace_path": ((None,), "upload the files"),
 }
-LIMITS = ("max_ram_mb", "max_cpu_cores", "timeout_seconds", "max_processes")
 SERVER = ("command", "url", "token", "env")
 # Environment variables of sandboxmcp: the setting, and its kind.
 ENVIRONMENT = {
@@ -65,22 +64,25 @@ class SandboxFactory:
         return SandboxPipeline()
 
     @classmethod
-    def create(cls, **settings: Any) -> SandboxPipeline:
-        """The settings of sandboxmcp; and command or url, token and env of cloister_sandbox.Server."""
-        redactor = PIIRedactor() if settings.pop("redact_pii", False) else None
-        vault = EnvVault() if settings.pop("vault", "memory") == "env" else InMemoryVault()
-        guard = NetworkGuard(bool(settings.pop("enable_network", False)), settings.pop("allowed_domains", None))
-        limits = {"max_ram_mb": 512, **{name: settings.pop(name) for name in LIMITS if name in settings}}
-        memory: Optional[str] = settings.pop("memory_limit", None)
-        if memory is not None:
-            limits["max_ram_mb"] = _megabytes(str(memory))
-        jobs = int(settings.pop("max_concurrent_jobs", 4))
-        if jobs < 1:
+    def create(cls, default_backend: str = "process", max_concurrent_jobs: int = 4, enable_network: bool = False,
+               allowed_domains: Optional[List[str]] = None, enable_host_access: bool = False, host_auto_approve: bool = False,
+               host_allowed_commands: Optional[List[str]] = None, host_blocked_commands: Optional[List[str]] = None,
+               vault: str = "memory", audit: str = "memory", redact_pii: bool = False, max_ram_mb: int = 512,
+               max_cpu_cores: float = 1, timeout_seconds: float = 60, max_processes: int = 10, namespace: str = "default",
+               sqlite_path: str = "sandboxmcp.db", **more: Any) -> SandboxPipeline:
+        """more: memory_limit and others of its Docker backend; and command or url, token and env of cloister_sandbox.Server."""
+        if max_concurrent_jobs < 1:
             raise ValueError("max_concurrent_jobs: must be positive")
-        server = Server(**{name: settings.pop(name) for name in SERVER if name in settings})
-        _warn(settings)
-        return SandboxPipeline(None, vault, guard, resource_limits=ResourceLimits(**limits), pii_redactor=redactor, server=server,
-                               max_concurrent_jobs=jobs)
+        server = Server(**{name: more.pop(name) for name in SERVER if name in more})
+        memory: Any = more.pop("memory_limit", None)
+        limits = ResourceLimits(_megabytes(str(memory)) if memory is not None else max_ram_mb, max_cpu_cores, timeout_seconds,
+                                max_processes)
+        _warn({"default_backend": default_backend, "enable_host_access": enable_host_access, "host_auto_approve": host_auto_approve,
+               "host_allowed_commands": host_allowed_commands, "host_blocked_commands": host_blocked_commands, "audit": audit,
+               "namespace": namespace, "sqlite_path": sqlite_path, **more})
+        return SandboxPipeline(None, EnvVault() if vault == "env" else InMemoryVault(), NetworkGuard(enable_network, allowed_domains),
+                               resource_limits=limits, pii_redactor=PIIRedactor() if redact_pii else None, server=server,
+                               max_concurrent_jobs=max_concurrent_jobs)
 
     @classmethod
     def from_env(cls) -> SandboxPipeline:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import dataclasses
 import hashlib
 import json
@@ -11,7 +12,9 @@ import uuid
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from enum import Enum
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, TypeVar
+
+T = TypeVar("T")
 
 
 def _now() -> datetime:
@@ -35,12 +38,18 @@ def _plain(value: Any) -> Any:
 class Model:
     """The methods of a model that callers of sandboxmcp use."""
 
-    def model_dump(self, mode: str = "python") -> Dict[str, Any]:
-        members = dataclasses.asdict(self)  # type: ignore[call-overload]
-        return {name: _plain(value) if mode == "json" else value for name, value in members.items()}
+    def model_dump(self, mode: str = "python", include: Optional[Iterable[str]] = None, exclude: Iterable[str] = (),
+                   exclude_none: bool = False) -> Dict[str, Any]:
+        wanted, unwanted = None if include is None else set(include), set(exclude)
+        return {name: _plain(value) if mode == "json" else value
+                for name, value in dataclasses.asdict(self).items()  # type: ignore[call-overload]
+                if (wanted is None or name in wanted) and name not in unwanted and not (exclude_none and value is None)}
 
-    def model_dump_json(self, indent: Optional[int] = None) -> str:
-        return json.dumps(self.model_dump(mode="json"), indent=indent)
+    def model_dump_json(self, indent: Optional[int] = None, **more: Any) -> str:
+        return json.dumps(self.model_dump(mode="json", **more), indent=indent)
+
+    def model_copy(self: T, update: Optional[Dict[str, Any]] = None, deep: bool = False) -> T:
+        return dataclasses.replace(copy.deepcopy(self) if deep else self, **(update or {}))  # type: ignore[type-var]
 
 
 class Language(str, Enum):

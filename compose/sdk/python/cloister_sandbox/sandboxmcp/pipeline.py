@@ -12,11 +12,12 @@ import json
 import re
 import shlex
 import time
+import warnings
 from collections import OrderedDict, deque
 from typing import Any, Deque, Dict, List, Optional, Set, Tuple
 
 from ..aio import AsyncSession
-from ..errors import HttpError, ToolError
+from ..errors import SandboxError, ToolError, is_denied
 from ..lacking import lacking
 from ..result import Result
 from ..server import Server
@@ -40,6 +41,8 @@ AUDIT_PAGE, AUDIT_PAGES, AUDIT_SECONDS = 200, 20, 2.0
 # Codes that say that the request is at fault, not the server.
 REFUSALS = {"code_too_large", "invalid_argument", "limit_exceeded", "not_found", "queue_full", "rate_limited", "session_busy",
             "secret_not_found", "session_expired", "session_limit", "egress_denied"}
+# A record of these says that the run has ended.
+OF_RUN = AuditAction.execute, AuditAction.timeout
 EXCEEDED = {"out_of_memory", "too_many_processes", "disk_full"}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -66,6 +69,7 @@ class SandboxPipeline:
         self._places: Optional[asyncio.Semaphore] = None
         self._one_run: Deque[str] = deque(maxlen=REMEMBERED)
         self._killed: "OrderedDict[str, Session]" = OrderedDict()
+        self._no_vault = False
         self._last, self._packages = "", {}  # type: str, Dict[Language, List[str]]
 
     async def close(self) -> None:
@@ -86,17 +90,24 @@ class SandboxPipeline:
         await self._report(request, result)
         return result
 
+    async def execute_in_session(self, session_id: str, code: str, language: Language = Language.python) -> SandboxResult:
+        """Named in sandboxmcp's documentation, and absent there."""
+        return await self.execute(ExecutionRequest(code, language, session_id))
+
     async def _secrets(self, namespace: str) -> Tuple[List[str], Dict[str, str]]:
         """The names of those that the server keeps, and the others with their values."""
         if not isinstance(self._vault, InMemoryVault):
             return [], await self._vault.get_secrets(namespace)
+        if self._no_vault:
+            return [], {}
         try:
             return await self._vault.list_keys(namespace), {}
-        except (ToolError, HttpError) as error:
-            # A token without the scope vault: programs run without secrets.
-            if getattr(error, "code", None) == "denied" or getattr(error, "status", None) == 403:
-                return [], {}
-            raise
+        except SandboxError as error:
+            if not is_denied(error):
+                raise
+            warnings.warn("programs run without secrets: the token lacks the scope vault", UserWarning, stacklevel=3)
+            self._no_vault = True
+            return [], {}
 
     def _masked(self, result: SandboxResult, carried: Dict[str, str]) -> SandboxResult:
         result.stdout, result.stderr = mask(result.stdout, carried), mask(result.stderr, carried)
@@ -227,7 +238,7 @@ class SandboxPipeline:
             entries = await self._link.ask(self._audit(namespace, action, limit))
             # Records arrive in the log some milliseconds after the reply.
             last = self._last if action in (None, AuditAction.execute) else ""
-            if last in ("", *(entry.request_id for entry in entries)) or time.monotonic() > until:
+            if last in ("", *(entry.request_id for entry in entries if entry.action in OF_RUN)) or time.monotonic() > until:
                 return entries
             await asyncio.sleep(0.05)
 

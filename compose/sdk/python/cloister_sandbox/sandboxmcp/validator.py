@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+from typing import List, Optional, Set, Tuple
 
 from ..aio import AsyncSandbox
 from ..server import Server
@@ -18,10 +18,22 @@ class CodeValidator(BaseCodeValidator):
 
     def __init__(self, auto_fix_enabled: bool = True, reject_dangerous: bool = False, *, server: Optional[Server] = None) -> None:
         self._auto_fix, self._reject, self._server = auto_fix_enabled, reject_dangerous, server
+        self._disabled: Set[str] = set()
+
+    @property
+    def disabled_patterns(self) -> Set[str]:
+        return self._disabled
+
+    def disable_pattern(self, name: str) -> None:
+        """Security warnings with this word, as "os.system()", do not count."""
+        self._disabled.add(name)
+
+    def enable_pattern(self, name: str) -> None:
+        self._disabled.discard(name)
 
     async def check(self, sandbox: AsyncSandbox, code: str, language: Language) -> ValidationResult:
         """The same through the connection of a pipeline."""
-        return await check(sandbox, code, language, self._auto_fix, self._reject)
+        return await check(sandbox, code, language, self._auto_fix, self._reject, self._disabled)
 
     def validate(self, code: str, language: Language = Language.python) -> ValidationResult:
         link = shared(self._server)
