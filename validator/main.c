@@ -8,6 +8,7 @@
  * parser may need to load is loaded before its jail.
  */
 #include "validator/check.h"
+#include "validator/csv/charset.h"
 #include "validator/csv/csv.h"
 #include "validator/options.h"
 #include "validator/python/python.h"
@@ -23,6 +24,7 @@
 static int
 settle(struct err *e)
 {
+	charset_open();
 	return python_open(options.max_memory_mb << 20, e) < 0 ? -1 : daemon_confine(NULL, e);
 }
 

@@ -3,6 +3,7 @@
  * test_csv_options.c - what a caller says of a table: its characters, numerals, encoding, lines to
  * skip; and what a check says if the caller should have.
  */
+#include "validator/csv/charset.h"
 #include "validator/csv/csv.h"
 
 #include "common/base/auto.h"
@@ -179,7 +180,10 @@ obeys_the_encoding(void **state)
 		{ "latin-1", "a\n\xc3\xa9\n", "windows-1252", NULL },
 		{ "utf-16", "\xfe\xff\x20\xac", "utf-16-be", NULL },
 		{ "utf-16le", "ab", "utf-16-le", NULL },
-		{ "koi8-r", "a\n", NULL, "encoding: \"koi8-r\" is not supported; known: utf-8" },
+		{ "koi8-r", "a\n\xd7\n", "koi8-r", NULL },
+		{ "SJIS", "a\n\x83\x5c\n", "shift_jis", NULL },
+		{ "shift_jis", "a\n\x83", NULL, "csv_base64: byte 2 is no shift_jis" },
+		{ "ebcdic", "a\n", NULL, "encoding: \"ebcdic\" is not supported; known: utf-8" },
 	};
 
 	(void)state;
@@ -200,6 +204,93 @@ obeys_the_encoding(void **state)
 	}
 }
 
+/* By its bytes alone, which the summary says. The last column is the first header in UTF-8. */
+static void
+guesses_the_encoding(void **state)
+{
+	static const struct {
+		const char *encoding, *bytes, *header;
+	} tried[] = {
+		{ "shift_jis",
+		    "\226\274\221O,\223s\216s\n"
+		    "\221\276\230Y,\223\214\213\236\n"
+		    "\211\324\216q,\221\345\215\343\n",
+		    "名前" },
+		{ "gb18030",
+		    "\320\325\303\373,\263\307\312\320\n"
+		    "\325\305\310\375,\261\261\276\251\n"
+		    "\300\356\313\304,\311\317\272\243\n",
+		    "姓名" },
+		{ "euc-kr",
+		    "\300\314\270\247,\265\265\275\303\n"
+		    "\303\266\274\366,\274\255\277\357\n"
+		    "\277\265\310\361,\272\316\273\352\n",
+		    "이름" },
+		{ "big5",
+		    "\251m\246W,\253\260\245\253\n"
+		    "\244\375\244p\251\372,\245x\245_\n"
+		    "\263\257\254\374\304R,\260\252\266\257\n",
+		    "姓名" },
+		{ "koi8-r",
+		    "\311\315\321,\307\317\322\317\304\n"
+		    "\351\327\301\316,\355\317\323\313\327\301\n"
+		    "\341\316\316\301,\353\301\332\301\316\330\n",
+		    "имя" },
+		{ "windows-1251",
+		    "\350\354\377,\343\356\360\356\344\n"
+		    "\310\342\340\355,\314\356\361\352\342\340\n"
+		    "\300\355\355\340,\312\340\347\340\355\374\n",
+		    "имя" },
+		{ "ibm866",
+		    "\250\254\357,\243\256\340\256\244\n"
+		    "\210\242\240\255,\214\256\341\252\242\240\n"
+		    "\200\255\255\240,\212\240\247\240\255\354\n",
+		    "имя" },
+		{ "windows-1250",
+		    "jm\351no,m\354sto\n"
+		    "Ji\370\355,Plze\362\n"
+		    "\212\341rka,B\370eclav\n"
+		    "\243ukasz,\243\363d\237\n",
+		    "jméno" },
+		{ "iso-8859-2",
+		    "jm\351no,m\354sto\n"
+		    "Ji\370\355,Plze\362\n"
+		    "Ma\370enka,B\370eclav\n"
+		    "\243ukasz,\243\363d\274\n",
+		    "jméno" },
+		{ "iso-8859-7",
+		    "\374\355\357\354\341,\360\374\353\347\n"
+		    "\303\351\376\361\343\357\362,\301\350\336\355\341\n"
+		    "\314\341\361\337\341,\320\334\364\361\341\n",
+		    "όνομα" },
+		{ "windows-1255",
+		    "\371\355,\362\351\370\n"
+		    "\343\345\343,\351\370\345\371\354\351\355\n"
+		    "\370\347\354,\347\351\364\344\n",
+		    "שם" },
+		{ "windows-1252",
+		    "name,city\n"
+		    "Jos\351,M\341laga\n"
+		    "Zo\353,K\366ln\n"
+		    "Fran\347ois,Besan\347on\n",
+		    "name" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tried); i++) {
+		struct validate_csv_data ask = ASKED(.csv_base64 = blob_text(tried[i].bytes));
+		struct csv_report report = { 0 };
+		struct err e;
+
+		assert_int_equal(csv_check(&ask, &report, &e), 0);
+		assert_string_equal(report.dialect->encoding, tried[i].encoding);
+		assert_string_equal(report.columns.items[0].name, tried[i].header);
+		assert_non_null(strstr(report.message, "which is a guess"));
+		message_clear(MSG_csv_report, &report);
+		blob_clear(&ask.csv_base64);
+	}
+}
+
 int
 main(void)
 {
@@ -209,7 +300,9 @@ main(void)
 		cmocka_unit_test(hints_at_options),
 		cmocka_unit_test(leaves_statistics_out),
 		cmocka_unit_test(obeys_the_encoding),
+		cmocka_unit_test(guesses_the_encoding),
 	};
 
+	charset_open();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,10 +207,12 @@ csv_check(struct validate_csv_data *ask, struct csv_report *out, struct err *e)
 		return err_set(e, ERR_invalid_argument, "give csv_content or csv_base64");
 	if (!bytes && ask->encoding != NULL)
 		return err_set(e, ERR_invalid_argument, "encoding: is for csv_base64");
-	const char *encoding = encoding_convert(text, ask->encoding, e);
+	bool guessed;
+	const char *encoding = encoding_convert(text, ask->encoding, &guessed, e);
 	if (encoding == NULL)
 		return -1;
 	struct table *t = open_table(ask, out);
+	t->guessed = guessed ? encoding : NULL;
 	int status = check_table(t, *text, encoding, e);
 	close_table(t);
 	return status;

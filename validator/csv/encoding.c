@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * encoding.c - UTF-8, UTF-16 and windows-1252, without iconv(), which loads files.
+ * encoding.c - which encoding a text is in.  UTF-8, UTF-16 and windows-1252, which can be read
+ * whatever the bytes are, are converted here, others by charset.c.
  *
  * Trusts nothing.
  */
 #include "validator/csv/encoding.h"
+
+#include "validator/csv/charset.h"
 
 #include "common/base/auto.h"
 #include "common/base/utf8.h"
@@ -109,7 +112,13 @@ begins(const struct blob *bytes, const char *mark, size_t size)
 
 /* ---- which one ---- */
 
-enum form { UTF8, UTF16_LE, UTF16_BE, WINDOWS, UTF16, UNKNOWN };
+enum form { UTF8, UTF16_LE, UTF16_BE, WINDOWS, UTF16, OTHER, UNKNOWN };
+
+struct choice {
+	enum form kind;
+	const struct charset *other;
+	bool guessed;
+};
 
 /* What is reported, and what precedes a text. */
 static const struct encoding {
@@ -139,21 +148,45 @@ marked(const struct blob *bytes, enum form kind)
 	return begins(bytes, mark, strlen(mark)) ? strlen(mark) : 0;
 }
 
-static enum form
-detect(const struct blob *bytes)
+static struct choice
+other(const char *name)
 {
-	if (marked(bytes, UTF16_LE) > 0)
-		return UTF16_LE;
-	if (marked(bytes, UTF16_BE) > 0 || looks_utf16(bytes, 0))
-		return UTF16_BE;
-	if (looks_utf16(bytes, 1))
-		return UTF16_LE;
-	return utf8_valid(bytes->data, bytes->size) && memchr(bytes->data, 0, bytes->size) == NULL
-	           ? UTF8
-	           : WINDOWS;
+	const struct charset *found = charset_find(name);
+
+	return (struct choice){ .kind = found != NULL ? OTHER : UNKNOWN, .other = found };
 }
 
-static enum form
+static struct choice
+guess(const struct blob *bytes)
+{
+	const struct charset *found = charset_guess(bytes);
+
+	return (struct choice){
+		.kind = found != NULL ? OTHER : WINDOWS, .other = found, .guessed = true
+	};
+}
+
+/* The marks of UTF-32 begin with, or end in, those of UTF-16. */
+static struct choice
+detect(const struct blob *bytes)
+{
+	if (begins(bytes, "\xff\xfe\0\0", 4))
+		return other("utf-32-le");
+	if (begins(bytes, "\0\0\xfe\xff", 4))
+		return other("utf-32-be");
+	if (marked(bytes, UTF16_LE) > 0)
+		return (struct choice){ .kind = UTF16_LE };
+	if (marked(bytes, UTF16_BE) > 0 || looks_utf16(bytes, 0))
+		return (struct choice){ .kind = UTF16_BE };
+	if (looks_utf16(bytes, 1))
+		return (struct choice){ .kind = UTF16_LE };
+	if (memchr(bytes->data, 0, bytes->size) != NULL)
+		return (struct choice){ .kind = WINDOWS };
+	return utf8_valid(bytes->data, bytes->size) ? (struct choice){ .kind = UTF8 }
+	                                            : guess(bytes);
+}
+
+static struct choice
 choose(const struct blob *bytes, const char *wanted)
 {
 	size_t n = 0;
@@ -162,10 +195,11 @@ choose(const struct blob *bytes, const char *wanted)
 		return detect(bytes);
 	while (n < COUNT(names) && strcasecmp(names[n].name, wanted) != 0)
 		n++;
-	enum form kind = n < COUNT(names) ? names[n].kind : UNKNOWN;
-	if (kind != UTF16)
-		return kind;
-	return marked(bytes, UTF16_BE) > 0 ? UTF16_BE : UTF16_LE;
+	if (n == COUNT(names))
+		return other(wanted);
+	if (names[n].kind != UTF16)
+		return (struct choice){ .kind = names[n].kind };
+	return (struct choice){ .kind = marked(bytes, UTF16_BE) > 0 ? UTF16_BE : UTF16_LE };
 }
 
 /* ---- conversion ---- */
@@ -183,27 +217,32 @@ refuse_utf8(const struct blob *bytes, struct err *e)
 }
 
 static int
-keep_utf8(struct blob *bytes, size_t skip, struct err *e)
+keep_utf8(const struct blob *bytes, struct err *e)
 {
-	if (!utf8_valid(bytes->data, bytes->size) || memchr(bytes->data, 0, bytes->size) != NULL)
-		return refuse_utf8(bytes, e);
-	memmove(bytes->data, (char *)bytes->data + skip, bytes->size - skip);
-	bytes->size -= skip;
-	return 0;
+	return utf8_valid(bytes->data, bytes->size) && memchr(bytes->data, 0, bytes->size) == NULL
+	           ? 0
+	           : refuse_utf8(bytes, e);
 }
 
 static int
-convert(struct blob *bytes, enum form kind, struct err *e)
+convert_to(struct blob *out, const struct blob *bytes, const struct choice *how, struct err *e)
 {
-	size_t skip = marked(bytes, kind);
-	/* A character of one byte takes at most three; one of two bytes, too. */
+	if (how->kind == OTHER)
+		return charset_convert(how->other, bytes, out, e);
+	if (how->kind == WINDOWS)
+		return from_windows(bytes, out, e);
+	return from_utf16(bytes, marked(bytes, how->kind), how->kind == UTF16_BE, out, e);
+}
+
+static int
+convert(struct blob *bytes, const struct choice *how, struct err *e)
+{
+	/* A character of one byte takes at most three; one of two or four bytes, fewer for each. */
 	struct blob out = { malloc(bytes->size * 3 + 4), 0 };
 
 	if (out.data == NULL)
 		return err_sys(e, "convert csv_base64");
-	int status = kind == WINDOWS ? from_windows(bytes, &out, e)
-	                             : from_utf16(bytes, skip, kind == UTF16_BE, &out, e);
-	if (status < 0) {
+	if (convert_to(&out, bytes, how, e) < 0) {
 		blob_clear(&out);
 		return -1;
 	}
@@ -212,20 +251,37 @@ convert(struct blob *bytes, enum form kind, struct err *e)
 	return 0;
 }
 
-const char *
-encoding_convert(struct blob *bytes, const char *wanted, struct err *e)
+/* iconv() passes on the mark of UTF-32. */
+static void
+drop_mark(struct blob *bytes)
 {
-	enum form kind = choose(bytes, wanted);
+	size_t skip = marked(bytes, UTF8);
 
-	if (kind == UNKNOWN) {
+	memmove(bytes->data, (char *)bytes->data + skip, bytes->size - skip);
+	bytes->size -= skip;
+}
+
+const char *
+encoding_convert(struct blob *bytes, const char *wanted, bool *guessed, struct err *e)
+{
+	struct choice how = choose(bytes, wanted);
+	bool sig = how.kind == UTF8 && marked(bytes, UTF8) > 0;
+	int status;
+
+	*guessed = how.guessed;
+	if (how.kind == UNKNOWN) {
 		err_set(e, ERR_invalid_argument,
-		    "encoding: \"%.40s\" is not supported; known: utf-8, utf-16, utf-16-le, "
-		    "utf-16-be, windows-1252 (also as latin-1); convert the text to UTF-8",
+		    "encoding: \"%.40s\" is not supported; known: utf-8, utf-16, utf-32, "
+		    "windows-125x, iso-8859-x, shift_jis, euc-jp, gb18030, big5, euc-kr, koi8-r "
+		    "and others; convert the text to UTF-8",
 		    wanted);
 		return NULL;
 	}
-	size_t skip = marked(bytes, kind);
-	if ((kind == UTF8 ? keep_utf8(bytes, skip, e) : convert(bytes, kind, e)) < 0)
+	status = how.kind == UTF8 ? keep_utf8(bytes, e) : convert(bytes, &how, e);
+	if (status < 0)
 		return NULL;
-	return kind == UTF8 && skip > 0 ? "utf-8-sig" : encodings[kind].name;
+	drop_mark(bytes);
+	if (how.kind == OTHER)
+		return charset_name(how.other);
+	return sig ? "utf-8-sig" : encodings[how.kind].name;
 }

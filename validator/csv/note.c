@@ -49,6 +49,16 @@ note_declared(struct note *note, const struct table *t)
 }
 
 static void
+note_encoding(struct note *note, const struct table *t)
+{
+	if (t->guessed != NULL)
+		note_add(note,
+		    "; the text is read as %s, which is a guess: if letters are wrong, give "
+		    "encoding",
+		    t->guessed);
+}
+
+static void
 note_title(struct note *note, const struct table *t)
 {
 	if (t->header > 0 && t->ask->has_header)
@@ -139,6 +149,7 @@ note_footer(struct note *note, const struct table *t, const struct blob *text)
 void
 note_table(struct note *note, const struct table *t, const struct blob *text)
 {
+	note_encoding(note, t);
 	note_declared(note, t);
 	note_title(note, t);
 	note_footer(note, t, text);

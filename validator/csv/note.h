@@ -12,6 +12,7 @@ struct note {
 };
 
 void note_add(struct note *, const char *fmt, ...) PRINTF(2, 3);
-/* The declared delimiter, titles before the header, a footer. text: what the table was read from.
+/* A guessed encoding, the declared delimiter, titles before the header, a footer. text: what the
+ * table was read from.
  */
 void note_table(struct note *, const struct table *, const struct blob *text);

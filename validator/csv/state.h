@@ -35,6 +35,7 @@ struct table {
 	const struct validate_csv_data *ask;
 	struct csv_report *out;
 	json_t *rules;
+	const char *guessed;         /* the encoding, if no mark and no caller says it */
 	char delimiter, declared;    /* declared: by the text; zero: not */
 	char quote, escape, comment; /* zero: there is none */
 	struct numerals numerals;

@@ -6,6 +6,7 @@
  * A check ends in a report within the bounds of the schema, or in an error that is the data's own
  * fault.
  */
+#include "validator/csv/charset.h"
 #include "validator/csv/csv.h"
 
 #include "common/base/auto.h"
@@ -32,6 +33,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct packed packed;
 	struct err e = { 0 };
 
+	charset_open();
 	if (size < 2)
 		return 0;
 	const uint8_t *zero = data[0] >= 224 ? memchr(data + 1, 0, size - 1) : NULL;
