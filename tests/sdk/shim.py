@@ -345,6 +345,23 @@ def test_mcp_server():
     raises(StartError, SandboxMCPServer(SandboxFactory.create(command=["/bin/false"])).run, "status 1")
 
 
+def test_mcp_server_starts_daemons_with_its_settings(directory, cluster):
+    code = "from sandboxmcp import SandboxFactory as F; from sandboxmcp.mcp_server import SandboxMCPServer as S; " \
+           "S(F.create(timeout_seconds=1, max_ram_mb=100)).run(); open('returned', 'w').close()"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CLOISTER_")}
+    where = {**kept, "PATH": f"{os.path.abspath(cluster.bin)}:{os.environ['PATH']}", "CLOISTER_RUN": os.path.join(directory, "run"),
+             "CLOISTER_STATE": os.path.join(directory, "state"), "CLOISTER_SUPERVISOR_IDLE_S": "1"}
+    os.chmod(directory, 0o755)
+    try:
+        with Client([sys.executable, "-c", code], revision=LEGACY[0], env=where, stderr=subprocess.DEVNULL, cwd=directory) as client:
+            for program, word in (("while 1: pass", "timed out after 1s"), ("bytearray(300 << 20)", "limit of 104857600 bytes")):
+                result = json.loads(client.call("execute_code", {"code": program})["content"][0]["text"])
+                assert not result["success"] and word in result["stderr"], result
+        assert os.path.exists(os.path.join(directory, "returned")), "run() returns when the client leaves"
+    finally:
+        subprocess.run([os.path.join(cluster.bin, "cloister"), "down"], env=where, stdout=subprocess.DEVNULL, check=True)
+
+
 def test_console_scripts(directory, cluster):
     """They become `cloister` under the name sandboxmcp."""
     program = os.path.join(directory, "program.py")

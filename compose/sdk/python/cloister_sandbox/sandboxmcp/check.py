@@ -2,7 +2,7 @@
 """A check of code by the server, as a ValidationResult.
 
 Errors are what keeps the code from running: the server checks it with the profile open, because the box holds whatever a
-program does.  Warnings are the server's advice, and what its rules refuse in every other profile.
+program does.  Warnings are the server's advice, and what its rules refuse in every other profile, except for most imports.
 """
 
 from __future__ import annotations

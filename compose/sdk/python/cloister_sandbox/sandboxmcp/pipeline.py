@@ -62,7 +62,8 @@ class SandboxPipeline:
         self._link = Link(server or getattr(backend, "server", None))
         self.server, self._sandbox = self._link.server, self._link.sandbox
         self.limits, self.max_concurrent_jobs = resource_limits or ResourceLimits(), max_concurrent_jobs
-        self.network, self._vault, self._validator, self._redactor = network_guard, vault or InMemoryVault(), code_validator, pii_redactor
+        self.network, self._vault = network_guard, InMemoryVault() if vault is None else vault
+        self._validator, self._redactor = code_validator, pii_redactor
         for part in (self.network, self._vault):
             if isinstance(part, (NetworkGuard, InMemoryVault)):
                 part.use(self._link)
