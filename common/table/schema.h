@@ -109,6 +109,7 @@ enum hint {
 	IN_BOX = 512,       /* of languages other than Python, the executor serves it, in a box; and
 	                       with a flag of the gateway's own */
 	ASKS_PERSON = 1024, /* a person answers; its reply is an approval_report */
+	TAKES_FILE = 2048,  /* its bytes may be those of a file: path and session_id */
 };
 
 struct field {

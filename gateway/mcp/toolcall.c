@@ -10,6 +10,7 @@
 
 #include "gateway/mcp/approval.h"
 #include "gateway/mcp/elicit.h"
+#include "gateway/mcp/file_input.h"
 #include "gateway/mcp/inquire.h"
 
 #include "common/credential/scope.h"
@@ -137,6 +138,21 @@ consented(const struct request *r, enum msg_id tool, const json_t *arguments, js
 
 /* ---- calls ---- */
 
+/* The file that the arguments name came: again, with its bytes. */
+static json_t *
+on_file(const struct request *r, void *reply, const struct err *e)
+{
+	const char *name = json_string_value(json_object_get(r->params, "name"));
+	struct request again = *r;
+	json_t *answer = NULL;
+
+	again.params = file_input_params(r, tools_find(name), reply, e, &answer);
+	if (again.params != NULL)
+		call(&again, name, &answer);
+	json_decref(again.params);
+	return answer;
+}
+
 static bool
 call(const struct request *r, const char *name, json_t **answer)
 {
@@ -154,6 +170,10 @@ call(const struct request *r, const char *name, json_t **answer)
 	}
 	if (!consented(r, tool, arguments, answer))
 		return true;
+	if (compat == NULL && file_input_is(tool, arguments)) {
+		*answer = file_input_ask(r, tool, arguments, on_file);
+		return true;
+	}
 
 	const struct call_in in = {
 		.origin = r->origin,

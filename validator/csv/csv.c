@@ -203,8 +203,9 @@ csv_check(struct validate_csv_data *ask, struct csv_report *out, struct err *e)
 	bool bytes = ask->csv_base64.data != NULL;
 	struct blob *text = bytes ? &ask->csv_base64 : &ask->csv_content;
 
-	if (bytes == (ask->csv_content.data != NULL))
-		return err_set(e, ERR_invalid_argument, "give csv_content or csv_base64");
+	if (bytes == (ask->csv_content.data != NULL) || ask->path != NULL)
+		return err_set(
+		    e, ERR_invalid_argument, "give csv_content, csv_base64 or the path of a file");
 	if (!bytes && ask->encoding != NULL)
 		return err_set(e, ERR_invalid_argument, "encoding: is for csv_base64");
 	bool guessed;
