@@ -18,6 +18,7 @@
 enum {
 	MAX_PATTERN = 1024, /* bytes */
 	MAX_FORMATS = 16,
+	MAX_WITH = 16,
 };
 
 struct reading {
@@ -114,7 +115,12 @@ read_not_null(struct reading *r, json_t *value, struct err *e)
 static int
 read_unique(struct reading *r, json_t *value, struct err *e)
 {
-	return read_flag(r, value, &r->to->unique, e);
+	if (!json_is_array(value))
+		return read_flag(r, value, &r->to->unique, e);
+	for (size_t i = 0; i < json_array_size(value); i++)
+		if (!json_is_string(json_array_get(value, i)))
+			return wrong(r, e, "must be a boolean, or names of other columns");
+	return add_scalars(r, &r->to->with, value, MAX_WITH, e);
 }
 
 static int
@@ -350,5 +356,6 @@ constraint_clear(struct constraint *c)
 	texts_clear(&c->formats);
 	texts_clear(&c->nulls);
 	texts_clear(&c->words);
+	texts_clear(&c->with);
 	*c = (struct constraint){ 0 };
 }

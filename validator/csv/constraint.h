@@ -29,6 +29,7 @@ struct constraint {
 	pcre2_match_data *match;
 	char pattern_text[CONSTRAINT_SHOWN];
 	struct texts formats, nulls;
+	struct texts with;  /* columns that it is unique together with */
 	struct texts words; /* sorted; with items, a cell must be one of these */
 };
 

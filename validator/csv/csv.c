@@ -8,6 +8,7 @@
 
 #include "validator/csv/dialect.h"
 #include "validator/csv/encoding.h"
+#include "validator/csv/key.h"
 #include "validator/csv/note.h"
 #include "validator/csv/options.h"
 #include "validator/csv/table.h"
@@ -174,6 +175,7 @@ close_table(struct table *t)
 		column_close(&t->fields[i].column);
 		distinct_close(&t->fields[i].unique);
 	}
+	key_close(t);
 	free(t->fields);
 	pcre2_match_context_free(t->match);
 	json_decref(t->rules);

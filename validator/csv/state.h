@@ -13,6 +13,7 @@ enum {
 	TABLE_MAX_DISTINCT = 2000000, /* in all columns */
 	TABLE_WIDTHS = 8,             /* wrong numbers of cells that are told apart */
 	TABLE_LINES = 8,              /* that an error names */
+	TABLE_KEYS = 8,               /* of several columns */
 };
 
 /* Rows with the same wrong number of cells are one error, at the first of them. */
@@ -29,6 +30,15 @@ struct table_column {
 	bool has_rule;
 	struct column column;
 	struct distinct unique;
+	unsigned keys; /* bits of those that it belongs to */
+};
+
+/* Columns whose values must be unique together; see key.h. */
+struct table_key {
+	size_t column, wanted; /* the one with the rule; how many there are */
+	char *buffer;          /* the row's values so far */
+	size_t used, room, cells;
+	struct distinct seen;
 };
 
 struct table {
@@ -50,6 +60,8 @@ struct table {
 	bool extra; /* a cell too many of the row has text */
 	struct table_width widths[TABLE_WIDTHS];
 	size_t width_count;
+	struct table_key keys[TABLE_KEYS];
+	size_t key_count;
 	struct distinct_budget budget;
 	pcre2_match_context *match;
 	int64_t until_ms;

@@ -8,6 +8,7 @@
 #include "validator/csv/table.h"
 
 #include "validator/csv/cell.h"
+#include "validator/csv/key.h"
 #include "validator/csv/width.h"
 
 #include "common/base/auto.h"
@@ -218,7 +219,9 @@ check_header(struct table *t, struct err *e)
 		if (find_field(t, wanted->items[i], strcmp) == NULL &&
 		    (t->rules == NULL || json_object_get(t->rules, wanted->items[i]) == NULL))
 			report_missing(t, wanted->items[i]);
-	return t->rules != NULL ? check_absent_rules(t, e) : 0;
+	if (t->rules == NULL)
+		return 0;
+	return check_absent_rules(t, e) < 0 ? -1 : key_begin(t, e);
 }
 
 /* ---- rows ---- */
@@ -263,6 +266,8 @@ on_cell(void *self, const struct scan_cell *cell, struct err *e)
 	struct table_column *field = &t->fields[cell->index];
 	if (t->ask->statistics)
 		column_add(&field->column, &t->budget, cell->text, cell->size);
+	if (field->keys != 0 && key_add(t, cell->index, cell->text, cell->size, e) < 0)
+		return -1;
 	if (!field->has_rule)
 		return 0;
 	return cell_check(t, field, cell->text, cell->size, e);
@@ -291,6 +296,8 @@ on_row(void *self, size_t cells, uint64_t line, struct err *e)
 	if (cells != t->count)
 		width_report(t, cells);
 	t->extra = false;
+	if (t->key_count > 0 && key_check(t, e) < 0)
+		return -1;
 	for (size_t i = cells; i < t->count; i++)
 		column_skip(&t->fields[i].column);
 	if (is_late(t))
