@@ -13,6 +13,9 @@
  * A call that finds no box but some in the making waits for the first of them, which is ready
  * earlier than a box ordered after them.
  *
+ * The buckets of checkers hold boxes of Node in which a checker is loaded and has rehearsed: a box
+ * runs the checker's preparation as a statement before it counts as ready.
+ *
  * A box that dies in its bucket is replaced, with a growing delay until one lives.
  */
 #include "executor/run/pool.h"
@@ -20,6 +23,7 @@
 #include "executor/builder/order.h"
 #include "executor/environment.h"
 #include "executor/options.h"
+#include "executor/run/check/checker.h"
 #include "executor/run/limits.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
@@ -34,6 +38,7 @@
 enum {
 	AT_ONCE = 4,        /* made at the same time */
 	LATER_MS = 3,       /* after one was taken, if its call is not answered before */
+	CHECKED_MS = 25,    /* the same of a checker, whose work ends within that */
 	SOON_MS = 1,        /* after that: the answer still passes through three processes */
 	EARLY_MS = 3000,    /* after the start: environments are called for */
 	IDLE_MS = 5000,     /* without a call: a line is made shorter */
@@ -43,6 +48,8 @@ enum {
 	FORK_MB = 6,        /* memory of a waiting program: the fork of a zygote, */
 	NODE_MB = 48,
 	OTHER_MB = 12,
+	CHECKER_MB = 96, /* Node and the programs that wait beside it */
+	CHECKERS = 4,    /* in a line, at most */
 };
 
 struct slot {
@@ -50,6 +57,7 @@ struct slot {
 	struct line *line;
 	struct workspace *workspace;
 	struct sandbox *sandbox; /* NULL: the workspace is being made */
+	bool prepares;           /* its checker; the sandbox is busy */
 	bool ready;
 };
 
@@ -58,6 +66,8 @@ struct line {
 	unsigned language;
 	uint32_t zygote;
 	uint64_t environment;
+	bool checker;
+	unsigned checks; /* of a checker: the language */
 	struct slot *slots;
 	size_t count, ready; /* all boxes, and those that are ready */
 	size_t want;
@@ -70,7 +80,7 @@ struct line {
 };
 
 static struct {
-	struct line lines[2 * (ORDER_MAX_RUNTIMES + ORDER_MAX_ENVIRONMENTS)];
+	struct line lines[3 * ORDER_MAX_RUNTIMES + 2 * ORDER_MAX_ENVIRONMENTS];
 	size_t count;
 	uint64_t timer, tick, early;
 	bool stopped;
@@ -92,6 +102,8 @@ stay_awake(void)
 static uint64_t
 cost_mb(const struct line *line)
 {
+	if (line->checker)
+		return CHECKER_MB;
 	return line->zygote != 0 ? FORK_MB : line->language == language_node ? NODE_MB : OTHER_MB;
 }
 
@@ -207,19 +219,62 @@ fail(struct slot *b, const struct err *e)
 }
 
 static void
-changed(void *self, const struct err *e)
+becomes_ready(struct slot *b)
 {
-	struct slot *b = self;
-
-	if (e != NULL) {
-		fail(b, e);
-		return;
-	}
 	b->line->failures = 0;
 	count(b->line, b, true);
 	if (b->line->waits != NULL)
 		hand_over(b);
 	fill(NULL);
+}
+
+static void
+prepared(void *self, struct box_end *end, const struct err *e)
+{
+	struct slot *b = self;
+	struct err why;
+
+	b->prepares = false;
+	if (pool.stopped)
+		give_up(b);
+	else if (end == NULL)
+		fail(b, e);
+	else if (end->how == BOX_EXITED && end->exit_code == 0)
+		becomes_ready(b);
+	else {
+		err_set(&why, ERR_internal, "the preparation of a checker failed");
+		fail(b, &why);
+	}
+}
+
+static void
+prepare(struct slot *b)
+{
+	static const struct sandbox_events events = { NULL, prepared };
+	struct sandbox_code code;
+	struct err why;
+
+	must(checker_preparation(b->line->checks, &code));
+	b->prepares = true;
+	if (sandbox_run(b->sandbox, &code, &events, b, &why) == 0)
+		return;
+	b->prepares = false;
+	fail(b, &why);
+}
+
+static void
+changed(void *self, const struct err *e)
+{
+	struct slot *b = self;
+
+	if (b->prepares)
+		return; /* prepared() follows */
+	if (e != NULL)
+		fail(b, e);
+	else if (b->line->checker && !b->ready)
+		prepare(b);
+	else
+		becomes_ready(b);
 }
 
 static void
@@ -240,7 +295,7 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 	b->sandbox = sandbox_new(b->line->kind, workspace, &limits);
 	must(b->sandbox != NULL);
 	sandbox_watch(b->sandbox, changed, b);
-	if (sandbox_prepare(b->sandbox, b->line->language, b->line->zygote,
+	if (sandbox_prepare(b->sandbox, b->line->language, b->line->checker ? 0 : b->line->zygote,
 		b->line->waits != NULL || queue_counts()->waiting > 0, &why) < 0)
 		fail(b, &why);
 }
@@ -274,8 +329,9 @@ static void
 grow(struct line *line)
 {
 	size_t want = line->want < 2 ? 4 : line->want * 2;
+	size_t most = !line->checker || options.pool_max < CHECKERS ? options.pool_max : CHECKERS;
 
-	line->want = want < options.pool_max ? want : options.pool_max;
+	line->want = want < most ? want : most;
 }
 
 static void
@@ -381,7 +437,7 @@ pool_take(enum sandbox_kind kind, unsigned language, uint32_t zygote, const stru
 	line->taken_ms = loop_now_ms();
 	line->called_for = true;
 	if (pool.timer == 0)
-		pool.timer = loop_after(LATER_MS, fill, NULL);
+		pool.timer = loop_after(line->checker ? CHECKED_MS : LATER_MS, fill, NULL);
 	b = first_ready(line);
 	if (b == NULL) {
 		pool.counts.missed++;
@@ -473,6 +529,19 @@ add_lines(enum sandbox_kind kind)
 			add_line(kind, (unsigned)i, 0, 0);
 }
 
+static void
+add_checkers(void)
+{
+	struct sandbox_code code;
+
+	for (unsigned i = 0; i < runtime_count() && runtime_at(language_node)->present; i++)
+		if (checker_preparation(i, &code)) {
+			add_line(SANDBOX_SESSION, language_node, POOL_CHECKER + i, 0);
+			pool.lines[pool.count - 1].checker = true;
+			pool.lines[pool.count - 1].checks = i;
+		}
+}
+
 /* Their zygotes import large libraries, for seconds, which the first caller need not wait for. */
 static void
 call_for_environments(void *self)
@@ -500,6 +569,7 @@ pool_start(void)
 		return;
 	add_lines(SANDBOX_ALONE);
 	add_lines(SANDBOX_SESSION);
+	add_checkers();
 	if (environment_count() > 1)
 		pool.early = loop_after(EARLY_MS, call_for_environments, NULL);
 	fill(NULL);
@@ -518,7 +588,9 @@ pool_stop(void)
 			pool_leave(pool.lines[i].waits);
 		for (struct slot *b = pool.lines[i].slots, *next; b != NULL; b = next) {
 			next = b->next;
-			if (b->sandbox != NULL)
+			if (b->prepares)
+				sandbox_kill(b->sandbox);
+			else if (b->sandbox != NULL)
 				give_up(b);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pool.h - boxes made ahead of calls, for a run or for a session: an empty workspace, a box on it,
- * and an interpreter that waits in the box.
+ * and an interpreter that waits in the box, or a checker of code.
  *
  * The pool only saves time: a box that it does not have, or that died in it, is made on demand.  A
  * box that was taken never returns to the pool.
@@ -16,6 +16,9 @@ enum {
 	POOL_BASIC = 1,
 	POOL_SCIENCE,
 	POOL_NAMED = POOL_SCIENCE, /* added to the number of an environment, from 1 */
+	/* Added to a language: no zygote, but a prepared checker of it in a box of Node, of kind
+	 * SANDBOX_SESSION.  It gets its work as a statement. */
+	POOL_CHECKER = 1 << 16,
 };
 
 /* In open(): appends the builder's arguments for the configured runtimes and for the zygotes. */

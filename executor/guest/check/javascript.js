@@ -16,6 +16,16 @@ const { shown } = require('./report.js');
 const { CHARACTERS, column_of_unit, line_at, retype, unfence } = require('./text.js');
 const { MODULES, GLOBALS, LISTED_GLOBALS, POWERS_OF_GLOBALS, MEMBERS } = require('./rules.js');
 
+/* Most of what programs consist of. */
+const REHEARSED = `const fs = require('fs');
+let n = 0;
+for (const [key, value] of Object.entries({ a: 1 }))
+	n += key in {} ? value : x?.y ?? \`\${n}\`;
+class A { b() { return this.c; } }
+async function f(g) { try { await g(); } catch (error) { process.exit(1); } }
+console.log(n);
+`;
+
 const MAX_REPAIRS = 100;
 const POWER_HINT = 'Do without it; no profile but open allows it.';
 
@@ -310,4 +320,4 @@ function check(code, policy, auto_fix, report) {
 	return fixed;
 }
 
-module.exports = { check };
+module.exports = { REHEARSED, check, rehearsals: 2 };

@@ -54,12 +54,20 @@ async function main(ask) {
 	} catch (error) {
 		if (!(error instanceof RangeError))
 			throw error;
-		process.exitCode = TOO_MUCH; /* the stack is used up, or a buffer is full */
-		return;
+		process.exit(TOO_MUCH); /* the stack is used up, or a buffer is full */
 	}
 	const bytes = report.bytes(policy.title, fixed);
 	for (let at = 0; at < bytes.length;)
 		at += fs.writeSync(1, bytes, at);
 }
 
-module.exports = { main, suggest };
+/* Makes a waiting process ready to check one code in the language; it is not called twice. */
+async function prepare(language) {
+	const checker = require(checkers[language]), report = new Report();
+	const policy = new Policy({ profile: 'strict', open: false, lists: 'basic', powers: 'files', only: null });
+	for (let i = 0; i < checker.rehearsals; i++)
+		report.bytes(policy.title, await checker.check(checker.REHEARSED, policy, false, report));
+	checker.prepare?.();
+}
+
+module.exports = { prepare, main, suggest };

@@ -20,6 +20,23 @@ const MAX_CODE = 128 << 10, MAX_OUTPUT = 128 << 20, MAX_FIXES = 256;
 /* Numbers of shfmt's operators. */
 const HEREDOCS = [61, 62, 63], DUPLICATES = [58, 59], TRANSFORM = 84, ASSIGNS = [74, 75], AND_OR = [10, 11];
 
+const BASH = ['/bin/bash', '--norc', '-n'], SHFMT = ['shfmt', '-ln', 'bash', '--to-json'];
+const SHELLCHECK = ['shellcheck', '--norc', '-f', 'json1', '-s', 'bash', '-'];
+const MAX_PIPED = 8 << 10, SHELLCHECKS = 4;
+/* Most of what programs consist of. */
+const REHEARSED = `n=0
+f() { local x=$1; echo "$x" >> a; }
+for i in 1 2; do
+  if [ "$i" -gt 1 ] && f "$i"; then n=$((n + i)); fi
+done
+case $n in a) echo b ;; esac
+cd /tmp || exit 1
+list=(a b)
+for k in "\${list[@]}"; do echo "$k" | grep x; done
+while read -r l; do echo "\${l%%x}"; done < a
+echo "\${n:-1}" | sort
+`;
+
 const HINTS = [
 	[/unexpected EOF|unexpected end of file/, 'Close the quote, bracket or block that is open.'],
 	[/`fi'|`done'|`esac'|`}'|`then'|`do'/, 'Match each if with then and fi, each loop with do and done, each case with esac.'],
@@ -29,12 +46,36 @@ const HINTS = [
 
 /* ---- programs ---- */
 
+/* Until it gets its input, a program waits with all that it loads at its start. */
+function start(argv) {
+	const child = spawn(argv[0], argv.slice(1), { stdio: ['pipe', 'pipe', 'pipe'] });
+	child.on('error', () => {}); /* run() sees it, if it is early enough */
+	return child;
+}
+
+const waiting = new Map(); /* started ahead, by their command */
+
+/* Each program is started before there is code.  ShellCheck first checks a text that gives no comments: it is lazy, and its
+ * first check takes twice as long as the next. */
+function prepare() {
+	const file = path.join(os.tmpdir(), 'rehearsal');
+	fs.writeFileSync(file, REHEARSED);
+	waiting.set(BASH, start(BASH));
+	waiting.set(SHFMT, start(SHFMT));
+	waiting.set(SHELLCHECK, start([...SHELLCHECK.slice(0, -1), ...Array(SHELLCHECKS).fill(file), '-']));
+}
+
 /* { status, out, err }; status null: it was killed, or is not installed. */
 function run(argv, input) {
+	const child = waiting.get(argv) ?? start(argv);
+	waiting.delete(argv);
 	return new Promise(resolve => {
-		const child = spawn(argv[0], argv.slice(1), { stdio: ['pipe', 'pipe', 'pipe'] });
 		const out = [], err = [];
 		let size = 0;
+		if (child.pid === undefined) {
+			resolve({ status: null, out: '', err: '' });
+			return;
+		}
 		child.on('error', () => resolve({ status: null, out: '', err: '' }));
 		child.stdin.on('error', () => {}); /* it ended before it read all */
 		child.stdin.end(input);
@@ -50,11 +91,18 @@ function run(argv, input) {
 	});
 }
 
-/* null: bash accepts it.  From a file, because bash then names the line. */
-async function fault_of_bash(code) {
+/* It reads a pipe byte by byte, so long code comes from a file. */
+function run_bash(code) {
+	if (code.length <= MAX_PIPED)
+		return run(BASH, code);
 	const file = path.join(os.tmpdir(), 'code');
 	fs.writeFileSync(file, code);
-	const { status, err } = await run(['/bin/bash', '--norc', '-n', file], '');
+	return run([...BASH, file], '');
+}
+
+/* null: bash accepts it. */
+async function fault_of_bash(code) {
+	const { status, err } = await run_bash(code);
 	if (status === 0)
 		return null;
 	if (status === null)
@@ -65,7 +113,7 @@ async function fault_of_bash(code) {
 
 /* { tree } or { line, column, message }. */
 async function parse(code) {
-	const { status, out, err } = await run(['shfmt', '-ln', 'bash', '--to-json'], code);
+	const { status, out, err } = await run(SHFMT, code);
 	if (status === 0)
 		return { tree: JSON.parse(out) };
 	const [, line, column, message] = /:(\d+):(\d+): (.*)/.exec(err) ?? [];
@@ -74,8 +122,8 @@ async function parse(code) {
 
 /* ShellCheck's comments; none if it is not installed. */
 async function advice(code) {
-	const { status, out } = await run(['shellcheck', '--norc', '-f', 'json1', '-s', 'bash', '-'], code);
-	return status === 0 || status === 1 ? JSON.parse(out).comments : [];
+	const { status, out } = await run(SHELLCHECK, code);
+	return status === 0 || status === 1 ? JSON.parse(out).comments.filter(comment => comment.file === '-') : [];
 }
 
 /* ---- the tree ---- */
@@ -351,4 +399,4 @@ async function check(code, policy, auto_fix, report) {
 	return auto_fix ? repair(text, report) : undefined;
 }
 
-module.exports = { check };
+module.exports = { REHEARSED, check, prepare, rehearsals: 1 };

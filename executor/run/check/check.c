@@ -7,10 +7,13 @@
  * flattened message to stdout, which is decoded as strictly as one of the bus: the code may have
  * taken over the program that reads it.
  *
- * The box has the default limits, so that one of the pool can be taken.
+ * The box has the default limits, so that one of the pool can be taken: best one in which the
+ * checker is loaded and its programs wait, else one of Node. Each is used once, because what read
+ * one principal's code could forge the report on another's.
  */
 #include "executor/run/check/check.h"
 
+#include "executor/run/check/checker.h"
 #include "executor/run/limits.h"
 #include "executor/run/pool.h"
 #include "executor/runtime.h"
@@ -38,6 +41,7 @@ struct check {
 	struct blob program;
 	struct workspace *workspace;
 	struct sandbox *sandbox;
+	bool prepared; /* the sandbox has a loaded checker */
 	bool runs;
 	struct err over; /* why it was cancelled */
 	void (*done)(void *self, void *report, const struct err *);
@@ -118,9 +122,8 @@ put_ask(FILE *to, const struct check_ask *ask)
 	join(lists, open ? 0 : ask->set->lists, profiles, PROFILE_COUNT);
 	join(can, ask->set->powers, powers, COUNT(powers));
 	fprintf(to,
-	    "require(\"/cloister/check/"
-	    "main.js\").main({language:\"%s\",profile:\"%s\",lists:\"%s\","
-	    "powers:\"%s\",open:%d>0,auto_fix:%d>0,only:",
+	    CHECKER_MODULE ".main({language:\"%s\",profile:\"%s\",lists:\"%s\","
+			   "powers:\"%s\",open:%d>0,auto_fix:%d>0,only:",
 	    word_text(SET_language, (int)ask->language), ask->set->title, lists, can, open,
 	    ask->auto_fix);
 	if (put_names(to, ask->only) < 0)
@@ -128,7 +131,7 @@ put_ask(FILE *to, const struct check_ask *ask)
 	fputs(",code:", to);
 	if (put_base64(to, ask->code.data, ask->code.size) < 0)
 		return -1;
-	fputs("});undefined", to);
+	fputs("})", to);
 	return 0;
 }
 
@@ -238,6 +241,7 @@ run_checker(struct check *check, struct err *e)
 		.code = {
 			.data = check->program.data,
 			.size = check->program.size,
+			.statement = check->prepared,
 			.wall_ms = WALL_MS,
 			.cpu_ms = CPU_MS,
 			.output_bytes = ANSWER_BYTES,
@@ -275,6 +279,13 @@ box_came(void *self, struct workspace *workspace, struct sandbox *sandbox)
 		workspace_ready(check, workspace, NULL);
 }
 
+static bool
+take(enum sandbox_kind kind, uint32_t zygote, struct check *check)
+{
+	return pool_take(
+	    kind, language_node, zygote, &check->limits, &check->workspace, &check->sandbox);
+}
+
 struct check *
 check_begin(const struct check_ask *ask, struct err *e)
 {
@@ -295,8 +306,8 @@ check_begin(const struct check_ask *ask, struct err *e)
 		blob_clear(&check->program);
 		return NULL;
 	}
-	if (pool_take(SANDBOX_ALONE, language_node, 0, &check->limits, &check->workspace,
-		&check->sandbox)) {
+	check->prepared = take(SANDBOX_SESSION, POOL_CHECKER + ask->language, check);
+	if (check->prepared || take(SANDBOX_ALONE, 0, check)) {
 		if (run_checker(check, e) < 0) {
 			sandbox_wipe(check->sandbox, check->workspace);
 			blob_clear(&check->program);
