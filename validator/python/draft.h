@@ -33,8 +33,15 @@ bool draft_characters(const struct source *, struct draft *to, struct report *);
 bool draft_dedent(const struct source *, struct draft *to, struct report *);
 /* Keeps the lines with a prompt of a console. */
 bool draft_prompts(const struct source *, struct draft *to, struct report *);
+/* Makes sentences comments. */
+bool draft_prose(const struct source *, struct draft *to, struct report *);
 bool draft_magics(const struct source *, struct draft *to, struct report *);
 bool draft_words(const struct source *, struct draft *to, struct report *);
+/* A literal of fixes.def, and what Python has for it. */
+enum { DRAFT_LITERALS = 3 };
+const char *draft_literal(size_t i, const char **to);
+/* which: bits of those to replace. */
+bool draft_literals(const struct source *, unsigned which, struct draft *to, struct report *);
 /* Of the line where the parser expects it. */
 bool draft_colon(const struct source *, size_t line, struct draft *to, struct report *);
 bool draft_print(const struct source *, size_t line, struct draft *to, struct report *);

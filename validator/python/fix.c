@@ -51,6 +51,7 @@ static const struct attempt {
 	{ draft_unfence, false },
 	{ draft_prompts, false },
 	{ draft_magics, false },
+	{ draft_prose, false },
 	{ draft_characters, false },
 	{ draft_dedent, false },
 	{ tabs_of_4, true },
@@ -177,15 +178,65 @@ known_missing(const struct program *program, PyObject *name, PyObject *index)
 	return NULL;
 }
 
+static bool
+is_unbound(const struct program *program, const char *text)
+{
+	PyObject *name = PyUnicode_InternFromString(text);
+	bool unbound = name != NULL && PyDict_GetItemWithError(program->names.used, name) != NULL &&
+	               names_missing(&program->names, name);
+
+	PyErr_Clear();
+	Py_XDECREF(name);
+	return unbound;
+}
+
+/* The literals of another language that the program uses. */
+static unsigned
+foreign_literals(const struct program *program)
+{
+	unsigned which = 0;
+	const char *to;
+
+	for (size_t i = 0; i < DRAFT_LITERALS; i++)
+		which |= (unsigned)is_unbound(program, draft_literal(i, &to)) << i;
+	return which;
+}
+
+static void
+advise_literals(const struct program *program, struct report *report)
+{
+	unsigned which = foreign_literals(program);
+
+	for (size_t i = 0; i < DRAFT_LITERALS; i++) {
+		const char *to, *from = draft_literal(i, &to);
+
+		if ((which & 1U << i) != 0)
+			report_advice(report, "%s is %s in Python; auto_fix writes that", from, to);
+	}
+}
+
+static bool
+is_literal(const char *text)
+{
+	const char *to;
+	size_t i = 0;
+
+	while (i < DRAFT_LITERALS && strcmp(draft_literal(i, &to), text) != 0)
+		i++;
+	return i < DRAFT_LITERALS;
+}
+
 void
 fix_advise(const struct program *program, struct report *report)
 {
 	PyObject *name, *index;
 	Py_ssize_t at = 0;
 
+	advise_literals(program, report);
 	while (PyDict_Next(program->names.used, &at, &name, &index)) {
 		const struct missing *row = known_missing(program, name, index);
-		if (row == NULL && names_missing(&program->names, name))
+		if (row == NULL && names_missing(&program->names, name) &&
+		    !is_literal(tree_string(name)))
 			report_advice(report,
 			    "'%s' is bound nowhere in this code, nor is it a built-in",
 			    tree_string(name));
@@ -268,21 +319,18 @@ draft_imports(const struct program *program, size_t line, struct draft *to, stru
 	draft_add(to, source->text + split, source->size - split);
 }
 
+/* Takes the draft with the edits that come after the first `edits`, if it parses. */
 static int
-mend_imports(
-    const struct program *program, struct source *fixed, struct report *report, struct err *e)
+take_draft(
+    struct draft *draft, size_t edits, struct source *fixed, struct report *report, struct err *e)
 {
-	size_t line = import_line(program), edits = report->out->edits.count;
-	struct draft draft = { 0 };
 	struct source mended = { 0 };
 	bool good = false;
 	int status = 0;
 
-	if (line > 0)
-		draft_imports(program, line, &draft, report);
 	if (report->out->edits.count > edits)
-		status = read_draft(&draft, &mended, &good, e);
-	draft_clear(&draft);
+		status = read_draft(draft, &mended, &good, e);
+	draft_clear(draft);
 	if (good) {
 		*fixed = mended;
 		return 0;
@@ -292,9 +340,36 @@ mend_imports(
 	return status;
 }
 
-/* Adds missing imports to *source, which parses. */
 static int
-complete(struct source *source, const struct policy *policy, struct report *report, struct err *e)
+mend_literals(
+    const struct program *program, struct source *fixed, struct report *report, struct err *e)
+{
+	size_t edits = report->out->edits.count;
+	struct draft draft = { 0 };
+	unsigned which = foreign_literals(program);
+
+	if (which != 0)
+		draft_literals(program->source, which, &draft, report);
+	return take_draft(&draft, edits, fixed, report, e);
+}
+
+static int
+mend_imports(
+    const struct program *program, struct source *fixed, struct report *report, struct err *e)
+{
+	size_t line = import_line(program), edits = report->out->edits.count;
+	struct draft draft = { 0 };
+
+	if (line > 0)
+		draft_imports(program, line, &draft, report);
+	return take_draft(&draft, edits, fixed, report, e);
+}
+
+/* Mends names of *source, which parses. */
+static int
+complete(struct source *source, const struct policy *policy,
+    int (*mend)(const struct program *, struct source *, struct report *, struct err *),
+    struct report *report, struct err *e)
 {
 	struct program program = { .source = source, .policy = policy };
 	struct source fixed = { 0 };
@@ -307,7 +382,7 @@ complete(struct source *source, const struct policy *policy, struct report *repo
 		return -1;
 	int status = names_open(&program.names, &program.tree, e);
 	if (status == 0) {
-		status = mend_imports(&program, &fixed, report, e);
+		status = mend(&program, &fixed, report, e);
 		names_close(&program.names);
 	}
 	tree_close(&program.tree);
@@ -337,7 +412,9 @@ fix_code(const struct source *source, const struct policy *policy, struct source
 	if (status == 0 && !good && source->size <= MAX_MENDED)
 		status = mend_lines(fixed, &good, report, e);
 	if (status == 0 && good)
-		status = complete(fixed, policy, report, e);
+		status = complete(fixed, policy, mend_literals, report, e);
+	if (status == 0 && good)
+		status = complete(fixed, policy, mend_imports, report, e);
 	if (status == 0 && !good)
 		report_advice(report, "auto_fix found nothing that makes the code parse");
 	if (status != 0 || !good || report->out->edits.count == 0) {
