@@ -34,6 +34,7 @@ CALLS = {
     "create_state_snapshot": {},
     "restore_state_snapshot": {"snapshot_id": SNAPSHOT},
     "list_state_snapshots": {},
+    "describe_state_snapshot": {"snapshot_id": SNAPSHOT},
     "delete_state_snapshot": {"snapshot_id": SNAPSHOT},
     "validate_code": {"code": "import os"},
     "validate_csv_data": {"csv_content": "a,b\n1,2\n"},
