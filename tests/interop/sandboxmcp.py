@@ -88,7 +88,6 @@ CALLS = [
      ["success", "artifacts.0.sha256", "artifacts.1.sha256", "artifacts.1.content_b64"]),
     (PY, {"code": "import time\ntime.sleep(3)\nprint('slept')", "timeout_seconds": 20}, ["success", "stdout"]),
     (PY, {"code": "sleep 30", "language": "shell", "timeout_seconds": 1}, ["success", "exit_code"]),
-    ("audit_execution", {"limit": 1}, ["0.success", "0.namespace"]),
 ]
 # Read by both at their start.
 SETTINGS = {"SANDBOXMCP_VAULT": "env", "SANDBOXMCP_SECRET_DEFAULT_API_KEY": "s3cret-of-both"}
