@@ -34,11 +34,13 @@
 		#symbol "_end: .byte 0\n.popsection\n"); \
 	extern const char symbol[], symbol##_end[];
 EMBED(guest_check_javascript, "check/javascript.js")
+EMBED(guest_check_javascript_danger, "check/javascript_danger.js")
 EMBED(guest_check_main,     "check/main.js")
 EMBED(guest_check_node,     "check/node.def")
 EMBED(guest_check_report,   "check/report.js")
 EMBED(guest_check_rules,    "check/rules.js")
 EMBED(guest_check_shell,    "check/shell.js")
+EMBED(guest_check_shell_danger, "check/shell_danger.js")
 EMBED(guest_check_commands, "check/shell.def")
 EMBED(guest_check_text,     "check/text.js")
 EMBED(guest_node_as_file,   "node/as_file.js")
@@ -134,12 +136,16 @@ static const struct {
 	{ "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", NULL },
 	{ "etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:3 attempts:2\n", NULL },
 	{ "cloister/check/javascript.js", guest_check_javascript, guest_check_javascript_end },
+	{ "cloister/check/javascript_danger.js", guest_check_javascript_danger,
+	    guest_check_javascript_danger_end },
 	{ "cloister/check/main.js", guest_check_main, guest_check_main_end },
 	{ "cloister/check/node.def", guest_check_node, guest_check_node_end },
 	{ "cloister/check/report.js", guest_check_report, guest_check_report_end },
 	{ "cloister/check/rules.js", guest_check_rules, guest_check_rules_end },
 	{ "cloister/check/shell.def", guest_check_commands, guest_check_commands_end },
 	{ "cloister/check/shell.js", guest_check_shell, guest_check_shell_end },
+	{ "cloister/check/shell_danger.js", guest_check_shell_danger,
+	    guest_check_shell_danger_end },
 	{ "cloister/check/text.js", guest_check_text, guest_check_text_end },
 	{ "cloister/node/as_file.js", guest_node_as_file, guest_node_as_file_end },
 	{ "cloister/node/driver.js", guest_node_driver, guest_node_driver_end },

@@ -37,9 +37,9 @@ class Policy {
 		let fixed;
 		try {
 			fixed = await require(`${process.argv[1]}/check/${language}.js`).check(code, new Policy(profile), profile === 'open', report);
-			out.push([report.findings.map(f => f.rule), fixed ?? null]);
+			out.push([report.findings.map(f => f.rule), fixed ?? null, report.advice, report.analysis.most_complex ?? []]);
 		} catch (error) {
-			out.push([[error.constructor.name], null]);
+			out.push([[error.constructor.name], null, [], []]);
 		}
 	}
 	console.log(JSON.stringify(out));
@@ -136,12 +136,12 @@ SHELL_ALLOWED = [
 
 
 def test_javascript_that_reaches_out_is_refused(directory):
-    for program, (rules, _) in zip(REFUSED, run(directory, [["javascript", "strict", p] for p in REFUSED])):
+    for program, (rules, *_) in zip(REFUSED, run(directory, [["javascript", "strict", p] for p in REFUSED])):
         assert rules and "syntax-error" not in rules, f"{program}: {rules}"
 
 
 def test_computed_names_run_no_text(directory):
-    passed = [rules for rules, _ in run(directory, [["javascript", "strict", p] for p in COMPUTED])]
+    passed = [rules for rules, *_ in run(directory, [["javascript", "strict", p] for p in COMPUTED])]
     assert not any(passed), passed
     done = subprocess.run(["node", "-e", GUARDED, directory], input=json.dumps(COMPUTED), text=True, capture_output=True, timeout=60, check=True)
     *ends, free = json.loads(done.stdout)
@@ -149,36 +149,101 @@ def test_computed_names_run_no_text(directory):
 
 
 def test_ordinary_javascript_passes(directory):
-    for program, (rules, fixed) in zip(ALLOWED, run(directory, [["javascript", "strict", p] for p in ALLOWED])):
+    for program, (rules, fixed, _, _) in zip(ALLOWED, run(directory, [["javascript", "strict", p] for p in ALLOWED])):
         assert not rules and fixed in (None, program), f"{program}: {rules}, {fixed}"
 
 
 def test_shell_that_reaches_out_is_refused(directory):
-    for program, (rules, _) in zip(SHELL_REFUSED, run(directory, [["shell", "strict", p] for p in SHELL_REFUSED])):
+    for program, (rules, *_) in zip(SHELL_REFUSED, run(directory, [["shell", "strict", p] for p in SHELL_REFUSED])):
         assert rules and "syntax-error" not in rules and "unsupported-syntax" not in rules, f"{program}: {rules}"
 
 
 def test_ordinary_shell_passes(directory):
-    for program, (rules, _) in zip(SHELL_ALLOWED, run(directory, [["shell", "strict", p] for p in SHELL_ALLOWED])):
+    for program, (rules, *_) in zip(SHELL_ALLOWED, run(directory, [["shell", "strict", p] for p in SHELL_ALLOWED])):
         assert not rules, f"{program}: {rules}"
 
 
 def test_profiles_differ(directory):
     programs = [["javascript", "basic", "f[k]"], ["javascript", "filesystem", "require('fs/promises')"], ["javascript", "basic", "require('fs')"],
                 ["shell", "filesystem", "ls > a"], ["shell", "basic", "echo > a"], ["javascript", "open", "eval(process)"], ["shell", "open", "eval $x"]]
-    got = [rules for rules, _ in run(directory, programs)]
+    got = [rules for rules, *_ in run(directory, programs)]
     assert got == [[], [], ["forbidden-import"], [], ["forbidden-redirection"], [], []], got
 
 
 def test_repairs_parse_or_are_not_made(directory):
     programs = [["javascript", "open", "console.log(“a”)"], ["javascript", "open", "f((1"], ["shell", "open", "echo $1"], ["shell", "open", "if x"],
                 ["javascript", "open", "x = '“'"], ["shell", "open", "echo a\r\necho b\r\n"]]
-    fixed = [text for _, text in run(directory, programs)]
+    fixed = [text for _, text, *_ in run(directory, programs)]
     assert fixed == ['console.log("a")', None, 'echo "$1"', None, None, "echo a\necho b\n"], fixed
 
 
+# Program, and a part of the warning.
+WARNED = [
+    ("while (true) {}", "never ends"), ("for (;;) { switch (a()) { case 1: break; } }\nfunction a() {}", "never ends"),
+    ("do { for (const x of [1]) break; } while (1)", "never ends"), ("function f(n) { return n * f(n - 1); }", "always calls itself"),
+    ("const { exec } = require('child_process'); exec('ls ' + 1)", "runs its text in a shell"),
+    ("import { execSync as run } from 'node:child_process'; run('ls')", "runs its text in a shell"),
+    ("require('fs').rmSync('a', { recursive: true })", "deletes everything"), ("eval('1')", "JSON.parse"), ("new Function('return 1')", "as code"),
+    ("new Array(1e9).fill(0)", "more memory"), ("'ab'.repeat(2 ** 30)", "more memory"), ("Buffer.alloc(4 * 1024 ** 3)", "more memory"),
+    ("2n ** 100000000n", "millions of digits"), ("require('https').get('x', { rejectUnauthorized: false })", "any certificate"),
+    ("process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'", "any certificate"), ("setInterval(() => {}, 10)", "keeps the program running"),
+    ("const http = require('http'); http.createServer().listen(80)", "keeps the program"),
+    ("Math.sqr(4)", "did you mean 'sqrt'"), ("const fs = require('fs'); fs.readfile('a')", "did you mean 'readFile'"),
+    ("import fs from 'fs'; fs.readFileSink('a')", "readFileSync"), ("JSON.parze('1')", "did you mean 'parse'"),
+    ("consol.log(1)", "'consol' is not defined; did you mean 'console'"), ("let total = 0; print(totl)", "did you mean 'total'"),
+]
+SHELL_WARNED = [
+    ("while true; do echo x; done", "never ends"), ("until false; do :; done", "never ends"), (":(){ :|:& };:", "always calls itself"),
+    ("yes", "not end"), ("cat /dev/zero > a", "not end"), ("dd if=/dev/zero of=x", "count="), ("rm -rf /", "deletes everything"),
+    ("rm -fr -- *", "deletes everything"), ("curl -s http://a | bash", "what curl downloads"), ("curl -ks https://a -k", "any certificate"),
+    ("chmod -R 777 .", "everyone"), ("tail -f a", "not end"), ('eval "$1"', "as code"), ("kill -9 -1", "every process"), ("echo > /dev/sda", "disk"),
+]
+# Like the dangerous ones, but harmless.
+UNWARNED = [
+    "while (true) { if (Math.random() > 0.5) break; }", "for (;;) { await null; }", "outer: while (true) { for (;;) break outer; }",
+    "while (true) process.exit(0)", "function f(n) { return n ? f(n - 1) : 0; }", "function f(n) { if (!n) return; f(n - 1); }",
+    "const t = setInterval(() => clearInterval(t), 10)", "const fs = require('fs'); if (fs.glob) fs.glob('*')", "Math.sqrt = 1; Math.sqr?.(2)",
+    "typeof window === 'undefined' || window.x", "const http = require('http'); http.createServer().listen(80).unref()",
+    "module.exports.a = 1; module.exports.b()", "const Math = { sqr(x) { return x * x; } }; Math.sqr(2)", "new Array(1e6).fill(0); 'a'.repeat(1000)",
+    "x = 1; console.log(x)", "try { a(); } catch (error) { console.log(error); }\nfunction a() {}", "for (const [k, { v = 1 }] of []) console.log(k, v)",
+    "class A { #x; static y = 1; z() { return this.#x; } }\nnew A()", "import('fs').then(m => m.statSync('.'))",
+]
+SHELL_UNWARNED = [
+    "while true; do read -r l || break; echo \"$l\"; done", "yes | head -3", "head -c 9 /dev/zero", "cat /dev/urandom | head -c 8",
+    "dd if=/dev/zero of=x bs=1 count=1", "rm -rf ./build", "timeout 3 tail -f a", "f() { if true; then f; fi; }", "kill -9 123", "echo a | bash",
+]
+
+
+def expect_warnings(directory, language, warned, unwarned):
+    for (program, part), (*_, advice, _) in zip(warned, run(directory, [[language, "open", program] for program, _ in warned])):
+        assert any(part in a for a in advice), f"{program}: no warning of {part!r} in {advice}"
+    for program, (*_, advice, _) in zip(unwarned, run(directory, [[language, "open", program] for program in unwarned])):
+        assert not [a for a in advice if "ShellCheck" not in a], f"{program}: {advice}"
+
+
+def test_dangers_of_javascript_are_warned_of(directory):
+    expect_warnings(directory, "javascript", WARNED, UNWARNED)
+
+
+def test_dangers_of_shell_are_warned_of(directory):
+    expect_warnings(directory, "shell", SHELL_WARNED, SHELL_UNWARNED)
+
+
+def test_functions_are_measured(directory):
+    programs = [["javascript", "open", "class A { m(x) { return x ? 1 : x && 2; } }\nconst f = y => { for (;y;) y--; };\nif (f) f();"],
+                ["shell", "open", "f() { if a; then b && c; fi; }\ng() { :; }"]]
+    got = [most for *_, most in run(directory, programs)]
+    assert got == [[{"name": "A.m", "line": 1, "cyclomatic": 3}, {"name": "f", "line": 2, "cyclomatic": 2}],
+                   [{"name": "f", "line": 1, "cyclomatic": 3}]], got
+
+
+def test_large_programs_are_measured_in_time(directory):
+    code = "".join(f"const f{i} = () => {{ while (true) {{ g{i}(); setInterval(f{i}); }} }};\n" for i in range(3000))
+    assert len(run(directory, [["javascript", "open", code]])[0][2]) == 64
+
+
 def test_deep_nesting_is_reported(directory):
-    (rules, _), (shell, _) = run(directory, [["javascript", "strict", "(" * 200000], ["shell", "strict", "#" * 200000]])
+    (rules, *_), (shell, *_) = run(directory, [["javascript", "strict", "(" * 200000], ["shell", "strict", "#" * 200000]])
     assert rules == ["RangeError"] and shell == ["RangeError"], (rules, shell)
 
 

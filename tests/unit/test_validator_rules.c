@@ -256,6 +256,38 @@ measures(void **state)
 	assert_int_equal(got.report.analysis->imports.count, 3);
 	assert_string_equal(got.report.analysis->imports.items[1], "os.path");
 	assert_int_equal(got.report.analysis->line_count, 14);
+	assert_int_equal(got.report.analysis->most_complex.count, 1);
+	assert_string_equal(got.report.analysis->most_complex.items[0].name, "f");
+	assert_int_equal(got.report.analysis->most_complex.items[0].cyclomatic, 11);
+	checked_clear(&got);
+}
+
+/* Functions within others count for themselves; 20 functions, of which 16 are listed. */
+static void
+measures_functions(void **state)
+{
+	char code[4096] = "class A:\n    def m(self):\n        def inner(x): return x or 1\n"
+			  "        return inner if self else None\n";
+	struct checked got;
+
+	(void)state;
+	for (size_t n = 0; n < 20; n++)
+		snprintf(code + strlen(code), sizeof code - strlen(code),
+		    "def f%zu(x):\n    return %s x\n", n, n == 7 ? "x or x or x or" : "x or");
+	checked_run(&got, code, strlen(code), "open", NULL, false);
+
+	const struct analysis *analysis = got.report.analysis;
+
+	assert_int_equal(analysis->functions, 22);
+	assert_int_equal(analysis->most_complex.count, 16);
+	assert_string_equal(analysis->most_complex.items[0].name, "f7");
+	assert_int_equal(analysis->most_complex.items[0].cyclomatic, 4);
+	assert_int_equal(analysis->most_complex.items[0].line, 19);
+	assert_string_equal(analysis->most_complex.items[1].name, "A.m");
+	assert_string_equal(analysis->most_complex.items[2].name, "A.m.inner");
+	/* No function is complex, so neither is the program. */
+	assert_true(analysis->cyclomatic > 20);
+	assert_string_equal(analysis->estimated_complexity, "low");
 	checked_clear(&got);
 }
 
@@ -383,6 +415,7 @@ main(void)
 			(void *)(uintptr_t)&hints[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(answers_as_documented);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(measures);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(measures_functions);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(gives_advice);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(warns_of_dangers);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(tells_the_first_of_many);

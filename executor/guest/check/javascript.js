@@ -11,9 +11,10 @@
 const vm = require('vm');
 
 const { PARAMETERS, all, parse, rewrite } = require('../node/rewrite.js');
+const { advise, children } = require('./javascript_danger.js');
 const { suggest } = require('./main.js');
-const { shown } = require('./report.js');
-const { CHARACTERS, column_of_unit, line_at, retype, unfence } = require('./text.js');
+const { Branches, shown } = require('./report.js');
+const { CHARACTERS, Places, column_of_unit, line_at, retype, unfence } = require('./text.js');
 const { MODULES, GLOBALS, LISTED_GLOBALS, POWERS_OF_GLOBALS, MEMBERS } = require('./rules.js');
 
 /* Most of what programs consist of. */
@@ -104,11 +105,8 @@ function constant(node) {
 /* ---- rules ---- */
 
 class Walk {
-	constructor(code, tree, policy, report) {
-		this.lines = code.split('\n');
-		this.starts = [0];
-		for (const line of this.lines)
-			this.starts.push(this.starts.at(-1) + line.length + 1);
+	constructor(places, tree, policy, report) {
+		this.places = places;
 		this.policy = policy;
 		this.report = report;
 		this.functions = 0; /* arrows aside, that the node is in */
@@ -119,15 +117,7 @@ class Walk {
 	}
 
 	finding(rule, node, message, hint) {
-		let low = 0, high = this.lines.length - 1;
-		while (low < high) {
-			const middle = (low + high + 1) >> 1;
-			if (this.starts[middle] <= node.start)
-				low = middle;
-			else
-				high = middle - 1;
-		}
-		this.report.finding(rule, low + 1, column_of_unit(this.lines[low], node.start - this.starts[low]), message, hint);
+		this.report.finding(rule, this.places.line(node.start), this.places.column(node.start), message, hint);
 	}
 
 	/* ---- imports ---- */
@@ -258,21 +248,30 @@ class Walk {
 			here = true;
 		this.node(node, parent, here);
 		this.functions += /^Function/.test(node.type) ? 1 : 0;
-		for (const [key, value] of Object.entries(node))
-			for (const child of Array.isArray(value) ? value : [value])
-				if (child !== null && typeof child === 'object' && typeof child.type === 'string')
-					this.walk(child, node, here || (node.type === 'PropertyDefinition' && key === 'value'), code);
+		for (const child of children(node))
+			this.walk(child, node, here || (node.type === 'PropertyDefinition' && child === node.value), code);
 		this.functions -= /^Function/.test(node.type) ? 1 : 0;
 	}
 }
 
-function measure(code, tree, report) {
-	let decisions = 0, functions = 0;
-	for (const node of all(tree)) {
-		decisions += DECISIONS.has(node.type) || (node.type === 'SwitchCase' && node.test !== null) ? 1 : 0;
-		functions += /Function/.test(node.type) ? 1 : 0;
-	}
-	report.measure(code, decisions, functions);
+/* ---- measures ---- */
+
+/* How a function or class is called; undefined: it has no name of its own. */
+function name_of(node, parent) {
+	const holder = parent.type === 'VariableDeclarator' ? parent.id : parent.type === 'AssignmentExpression' ? parent.left
+		: !parent.computed ? parent.key : undefined;
+	const place = node.id ?? holder?.property ?? holder;
+	return place?.name ?? (place?.type === 'Literal' ? String(place.value) : undefined);
+}
+
+/* A function without a name is part of what is around it. */
+function count_branches(node, parent, around, branches) {
+	const is_function = /Function/.test(node.type), name = is_function || /^Class(Decl|Expr)/.test(node.type) ? name_of(node, parent) : undefined;
+	const scope = name === undefined ? around : branches.scope(name, around, is_function ? node.start : undefined);
+	branches.functions += is_function ? 1 : 0;
+	branches.add(scope, DECISIONS.has(node.type) || (node.type === 'SwitchCase' && node.test !== null) ? 1 : 0);
+	for (const child of children(node))
+		count_branches(child, node, scope, branches);
 }
 
 /* ---- repairs ---- */
@@ -301,6 +300,15 @@ function fence_of(code, tree) {
 	return { line: line_at(code, at), unit: offset - at, message: 'Unexpected code fence' };
 }
 
+function check_tree(code, tree, policy, report) {
+	const places = new Places(code), branches = new Branches(start => places.line(start));
+	const strict = tree.sourceType === 'module' || tree.body[0]?.directive === 'use strict';
+	count_branches(tree, tree, branches.outside, branches);
+	report.measure(code, branches);
+	new Walk(places, tree, policy, report).walk(tree, tree, false, strict);
+	advise(tree, places, policy, report);
+}
+
 function check(code, policy, auto_fix, report) {
 	const text = code.replace(/^\ufeff/, ''), { tree, fault: own } = read(text), fault = fence_of(text, tree) ?? own;
 	let fixed;
@@ -311,9 +319,7 @@ function check(code, policy, auto_fix, report) {
 		if (!auto_fix && [...CHARACTERS.keys()].some(c => text.includes(c)))
 			report.advise('auto_fix replaces typographic characters');
 	} else if (tree !== undefined) {
-		measure(text, tree, report);
-		const strict = tree.sourceType === 'module' || tree.body[0]?.directive === 'use strict';
-		new Walk(text, tree, policy, report).walk(tree, tree, false, strict);
+		check_tree(text, tree, policy, report);
 	} else if (!policy.open) {
 		report.finding('unsupported-syntax', 1, 1, 'The code uses syntax that this check does not know', 'Use older syntax, or the profile open.');
 	}

@@ -8,6 +8,8 @@
 
 const MAX_FINDINGS = 256, MAX_EDITS = 256, MAX_ADVICE = 64, MAX_IMPORTS = 256;
 const MAX_TEXT = 1024, MAX_POSITION = 10000000, MAX_FIXED = 2 << 20;
+const MAX_COMPLEX = 16, MAX_NAME = 256;
+const MEDIUM_FROM = 11, HIGH_FROM = 21; /* McCabe's thresholds */
 
 /* At most so many bytes of UTF-8, without zero bytes and halves of characters. */
 function bounded(text, most = MAX_TEXT) {
@@ -21,6 +23,44 @@ const position = n => Math.min(Math.max(Math.trunc(n) || 0, 0), MAX_POSITION);
 
 /* The text of a token, short enough for a message. */
 const shown = text => (text.length > 60 ? text.slice(0, 60) + '…' : text);
+
+/* The branches of the code outside of functions, and of each function that has a name. */
+class Branches {
+	/* line_of: of a place that scope() got. */
+	constructor(line_of = place => place) {
+		this.line_of = line_of;
+		this.outside = { name: '', count: 0 };
+		this.all = [this.outside];
+		this.functions = 0;
+	}
+
+	/* What is in a function of that name at that place, within the scope around.  No place: in a class, which has no branches. */
+	scope(name, around, place) {
+		const inner = { name: bounded(around.name === '' ? name : `${around.name}.${name}`, MAX_NAME), place, count: 0 };
+		if (place === undefined)
+			return { ...inner, of: around.of ?? around };
+		this.all.push(inner);
+		return inner;
+	}
+
+	add(scope, count) {
+		(scope.of ?? scope).count += count;
+	}
+
+	total() {
+		return 1 + this.all.reduce((sum, f) => sum + f.count, 0);
+	}
+
+	most() {
+		return 1 + this.all.reduce((most, f) => Math.max(most, f.count), 0);
+	}
+
+	/* Functions with branches, the most complex first. */
+	list() {
+		return this.all.slice(1).filter(f => f.count > 0).sort((a, b) => b.count - a.count).slice(0, MAX_COMPLEX)
+			.map(f => ({ name: f.name || '?', line: position(this.line_of(f.place)), cyclomatic: f.count + 1 }));
+	}
+}
 
 class Report {
 	constructor() {
@@ -53,16 +93,19 @@ class Report {
 			this.imports.push(bounded(name));
 	}
 
-	measure(code, decisions, functions) {
-		const lines = code.split(/\r\n|\n|\r/), known = decisions !== undefined;
-		const cyclomatic = known ? decisions + 1 : 0;
+	/* branches: a Branches, or undefined if the code does not parse. */
+	measure(code, branches) {
+		const lines = code.split(/\r\n|\n|\r/), most = branches?.most();
 		Object.assign(this.analysis, {
 			line_count: lines.length - (lines.at(-1) === '' ? 1 : 0),
 			character_count: [...code].length,
-			cyclomatic,
-			functions: known ? functions : 0,
-			estimated_complexity: !known ? 'unknown' : cyclomatic < 11 ? 'low' : cyclomatic < 21 ? 'medium' : 'high',
+			cyclomatic: branches?.total() ?? 0,
+			functions: branches?.functions ?? 0,
+			estimated_complexity: most === undefined ? 'unknown' : most < MEDIUM_FROM ? 'low' : most < HIGH_FROM ? 'medium' : 'high',
 		});
+		const complex = branches?.list() ?? [];
+		if (complex.length > 0)
+			this.analysis.most_complex = complex;
 	}
 
 	message(profile) {
@@ -128,4 +171,4 @@ function flat(body, frames) {
 	return Buffer.concat([sizes, body, ...frames]);
 }
 
-module.exports = { Report, shown };
+module.exports = { Branches, Report, shown };

@@ -12,7 +12,8 @@ const os = require('os');
 const path = require('path');
 
 const { suggest } = require('./main.js');
-const { shown } = require('./report.js');
+const { Branches, shown } = require('./report.js');
+const { advise: advise_of_dangers } = require('./shell_danger.js');
 const { column_of_byte, line_at, unfence } = require('./text.js');
 const { COMMANDS, RUNNERS, OPTIONS, VARIABLES } = require('./rules.js');
 
@@ -305,13 +306,19 @@ class Walk {
 
 const DECIDES = new Set(['IfClause', 'WhileClause', 'ForClause', 'CaseItem']);
 
+function count_branches(node, around, branches) {
+	const is_function = node.Type === 'FuncDecl', scope = is_function ? branches.scope(node.Name.Value, around, node.Pos.Line) : around;
+	const decides = DECIDES.has(node.Type) || (node.Patterns && node.OpPos) || (node.Type === 'BinaryCmd' && AND_OR.includes(node.Op));
+	branches.functions += is_function ? 1 : 0;
+	branches.add(scope, decides ? 1 : 0);
+	for (const child of children(node))
+		count_branches(child, scope, branches);
+}
+
 function measure(code, tree, report) {
-	let decisions = 0, functions = 0;
-	for (const node of all(tree)) {
-		decisions += DECIDES.has(node.Type) || (node.Patterns && node.OpPos) || (node.Type === 'BinaryCmd' && AND_OR.includes(node.Op)) ? 1 : 0;
-		functions += node.Type === 'FuncDecl' ? 1 : 0;
-	}
-	report.measure(code, decisions, functions);
+	const branches = new Branches();
+	count_branches(tree, branches.outside, branches);
+	report.measure(code, branches);
 }
 
 /* ---- repairs ---- */
@@ -391,6 +398,7 @@ async function check(code, policy, auto_fix, report) {
 		report_fault(text, fault, parsed, report);
 	} else if (parsed.tree !== undefined) {
 		measure(text, parsed.tree, report);
+		advise_of_dangers(parsed.tree, { children, constant }, report);
 		if (!policy.open || policy.only !== null)
 			new Walk(text, parsed.tree, policy, report).walk(parsed.tree);
 	} else if (!policy.open) {

@@ -18,6 +18,33 @@ const line_at = (code, offset) => code.slice(0, offset).split('\n').length;
 const column_of_unit = (line, unit) => [...line.slice(0, unit)].length + 1;
 const column_of_byte = (line, byte) => [...Buffer.from(line).subarray(0, byte).toString()].length + 1;
 
+/* The lines and columns of offsets. */
+class Places {
+	constructor(code) {
+		this.lines = code.split('\n');
+		this.starts = [0];
+		for (const line of this.lines)
+			this.starts.push(this.starts.at(-1) + line.length + 1);
+	}
+
+	line(offset) {
+		let low = 0, high = this.lines.length - 1;
+		while (low < high) {
+			const middle = (low + high + 1) >> 1;
+			if (this.starts[middle] <= offset)
+				low = middle;
+			else
+				high = middle - 1;
+		}
+		return low + 1;
+	}
+
+	column(offset) {
+		const line = this.line(offset) - 1;
+		return column_of_unit(this.lines[line], offset - this.starts[line]);
+	}
+}
+
 /* The blocks within code fences; undefined if there is none. */
 function unfence(code, report) {
 	const lines = code.split('\n'), kept = [];
@@ -51,4 +78,4 @@ function retype(code, offset, report) {
 	return code.slice(0, start) + line + code.slice(end);
 }
 
-module.exports = { CHARACTERS, column_of_byte, column_of_unit, line_at, retype, unfence };
+module.exports = { CHARACTERS, Places, column_of_byte, column_of_unit, line_at, retype, unfence };
