@@ -11,9 +11,9 @@
 #include <inttypes.h>
 
 /* A language with a checker has a row. */
-static int (*const checkers[language_COUNT])(
+static int (*const checkers[code_language_COUNT])(
     const struct source *, const struct policy *, bool auto_fix, struct report *, struct err *) = {
-	[language_python] = python_check,
+	[code_language_python] = python_check,
 };
 
 static int
@@ -43,7 +43,7 @@ check_code(const struct validate_code *ask, uint64_t max_bytes, struct validatio
 	if (checkers[ask->language] == NULL)
 		return err_set(e, ERR_runtime_missing,
 		    "language: this server checks only python, not %s",
-		    word_text(SET_language, ask->language));
+		    word_text(SET_code_language, ask->language));
 	if (ask->code.size > max_bytes)
 		return err_set(e, ERR_code_too_large,
 		    "code: %zu bytes are over the limit of %" PRIu64, ask->code.size, max_bytes);

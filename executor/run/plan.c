@@ -253,10 +253,10 @@ plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limi
 	    read_limits(plan, ask, limits, session, e) == 0 &&
 	    read_domains(plan, ask, session, e) == 0 &&
 	    policy_read(&plan->policy, ask, plan->language, profile, e) == 0 &&
-	    (!plan->typed || typescript_check(&plan->policy, e) == 0) &&
 	    read_code(plan, ask, e) == 0 && read_files(plan, ask, e) == 0 &&
 	    read_secrets(plan, ask, e) == 0 && read_invocation(plan, ask, session, e) == 0 &&
 	    read_packages(plan, ask, session, e) == 0) {
+		plan->policy.typed = plan->typed;
 		plan->statement = session != NULL && runtime_at(plan->language)->driver;
 		plan->manners = read_manners(plan, ask);
 		plan->zygote =

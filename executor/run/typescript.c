@@ -10,16 +10,6 @@
 
 static const char package[] = "amaro";
 
-int
-typescript_check(const struct policy *policy, struct err *e)
-{
-	if (!policy_restricts(policy))
-		return 0;
-	return err_set(e, ERR_invalid_argument,
-	    "profile: its rules do not apply to TypeScript; run it with profile open and without "
-	    "allowed_imports");
-}
-
 /* Also one with a version. */
 static bool
 has(const struct texts *specs)

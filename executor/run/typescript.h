@@ -7,10 +7,7 @@
  */
 #pragma once
 
-#include "executor/run/check/policy.h"
 #include "executor/session/session.h"
 
-/* invalid_argument: the policy has rules, which need a syntax tree of JavaScript. */
-int typescript_check(const struct policy *, struct err *);
 /* Has amaro among the packages that are installed first, unless the session (or NULL) has it. */
 int typescript_need(struct texts *packages, const struct session *, struct err *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_tools.c - validate_code for JavaScript and shell: waits for a place like a run, because a
- * check takes a box, then replies with the report.
+ * check_tools.c - validate_code for JavaScript, TypeScript and shell: waits for a place like a run,
+ * because a check takes a box, then replies with the report.
  *
  * Python is the validator's; the gateway sends it there, but for a check by the rules of a run,
  * which only the executor knows.
@@ -62,6 +62,7 @@ place_found(void *self)
 		.set = &wish->set,
 		.only = &wish->ask.allowed_imports,
 		.auto_fix = wish->ask.auto_fix,
+		.owner = { &wish->call->owner, NULL },
 		.done = checked,
 		.self = wish,
 	    },
@@ -87,9 +88,8 @@ cancelled(struct call *call, enum err_code code)
 static int
 read_ask(const struct validate_code *ask, struct profile_set *set, struct err *e)
 {
-	if (!check_knows((unsigned)ask->language))
-		return err_set(e, ERR_invalid_argument, "language: the executor checks no %s",
-		    word_text(SET_language, ask->language));
+	if (ask->language == code_language_python)
+		return err_set(e, ERR_invalid_argument, "language: the executor checks no Python");
 	if (ask->code.size > options.max_code_bytes)
 		return err_set(e, ERR_code_too_large,
 		    "code: %zu bytes are over this server's limit of %" PRIu64, ask->code.size,
@@ -132,7 +132,7 @@ check_tools_on_validate_code(struct call *call, void *request, struct err *e)
 	if (call->owner.principal[0] == 0)
 		return err_set(
 		    e, ERR_unauthenticated, "only an authenticated caller can check code");
-	if (ask->as_run && ask->language == language_python)
+	if (ask->as_run && ask->language == code_language_python)
 		return judge_as_run(call, ask, e);
 	if (read_ask(ask, &set, e) < 0)
 		return -1;

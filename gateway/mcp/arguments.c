@@ -38,8 +38,8 @@ arguments_server(enum msg_id tool, const void *request)
 
 		if ((m->hints & IN_BOX) == 0)
 			break;
-		if (f->kind == KIND_WORD && f->set == SET_language &&
-		    *(const int *)value != language_python)
+		if (f->kind == KIND_WORD && f->set == SET_code_language &&
+		    *(const int *)value != code_language_python)
 			return PEER_executor;
 		if (f->kind == KIND_FLAG && f->own && *(const bool *)value)
 			return PEER_executor;

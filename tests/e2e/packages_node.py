@@ -88,7 +88,30 @@ def test_typescript(cluster):
     end = call("let y: number = 1;\nthrow new Error('no')", language="typescript")
     assert end["error"]["line"] == 2 and "<code>:2\nthrow new Error('no')\n" in end["stderr"], end
     assert "set language to typescript" in call("let y: number = 1", language="node")["error"]["hint"]
-    assert "do not apply to TypeScript" in json.dumps(call("1", language="typescript", profile="strict"))
+
+
+def test_typescript_is_checked(cluster):
+    def check(code, **more):
+        return cluster.call("validate_code", {"code": code, "language": "typescript", **more})["structuredContent"]
+
+    got = check("const x: number = 1;\nfunction f(a: number) { return a ? x : 2; }\nrequire('fs')")
+    assert [(f["line"], f["column"], f["rule"]) for f in got["findings"]] == [(3, 9, "forbidden-import")], got
+    assert got["analysis"]["most_complex"] == [{"name": "f", "line": 2, "cyclomatic": 2}], got
+    got = check("let y: number = 1;\nlet x: number = ;", profile="open")
+    assert [(f["line"], f["rule"], f["message"]) for f in got["findings"]] == [(2, "syntax-error", "Expression expected")], got
+    got = check("```ts\nconst s: string = “a”;\n```", auto_fix=True)
+    assert got["fixed_code"] == 'const s: string = "a";\n', got
+    assert "say language=typescript" in json.dumps(cluster.call("validate_code", {"code": "let y: number = 1", "language": "node"}))
+
+
+def test_profiles_hold_for_typescript(cluster):
+    def call(code):
+        return cluster.call("execute_code", {"code": code, "language": "typescript", "profile": "strict"})["structuredContent"]
+
+    assert call("const x: number = 41;\nx + 1")["result"] == 42
+    end = call("const x: number = 41;\nrequire('fs')")
+    assert (end["error"]["code"], end["error"]["line"]) == ("policy_violation", 2), end
+    assert call("let k: string = 'constructor'; (() => 1)[k]('return 1')()")["success"] is False
 
 
 def test_a_session_in_typescript(cluster):

@@ -122,6 +122,10 @@ def test_typescript(cluster, npm):
     assert end["success"] and end["stdout"] == "1\n" and not end["stderr"], end
     end = cluster.call("execute_code", {"code": "let y = 1;\nlet x: number = ;", "language": "typescript"})["structuredContent"]
     assert (end["error"]["code"], end["error"]["line"]) == ("syntax_error", 2), end
+    code = "enum A { B, C }\nlet y: string;\n\nfunction f(a: A): number { return a === A.B ? 1 : 2; }\n  eval('1');"
+    got = cluster.call("validate_code", {"code": code, "language": "typescript"})["structuredContent"]
+    assert [(f["line"], f["column"], f["rule"]) for f in got["findings"]] == [(5, 3, "forbidden-call")], got
+    assert got["analysis"]["most_complex"] == [{"name": "f", "line": 4, "cyclomatic": 2}], got
 
 
 class Available(dict):

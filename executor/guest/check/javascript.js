@@ -11,6 +11,7 @@
 const vm = require('vm');
 
 const { PARAMETERS, all, parse, rewrite } = require('../node/rewrite.js');
+const { strip } = require('../node/typed.js');
 const { advise, children } = require('./javascript_danger.js');
 const { suggest } = require('./main.js');
 const { Branches, shown } = require('./report.js');
@@ -39,8 +40,9 @@ const HINTS = [
 	[/missing \) after/, 'Put a comma between the arguments, or close the bracket.'],
 	[/has already been declared/, 'Declare the name once, or choose another one.'],
 	[/Illegal return|'return' outside/, 'Put the code into a function, or leave the value as the last expression.'],
+	[/Expected an identifier|Expression expected|Expected/, 'Correct the code at this place.'],
 	[/await/, 'Make the enclosing function async.'],
-	[/Unexpected token ':'|Unexpected identifier/, 'Correct the code at this place. Remove type annotations: TypeScript is not JavaScript.'],
+	[/Unexpected token ':'|Unexpected identifier/, 'Correct the code at this place. If it is TypeScript, say language=typescript.'],
 ];
 
 const DECISIONS = new Set(['IfStatement', 'ConditionalExpression', 'LogicalExpression', 'ForStatement', 'ForInStatement', 'ForOfStatement',
@@ -60,7 +62,7 @@ function fault_of_body(text) {
 }
 
 /* { tree } or { fault }, and neither if V8 knows syntax that the parser does not. */
-function read(code) {
+function read_plain(code) {
 	let error;
 	try {
 		const tree = parse(code);
@@ -77,6 +79,19 @@ function read(code) {
 	if (/import|export|await/.test(fault.message))
 		return { fault: { message: error.message.replace(/ \(\d+:\d+\)$/, ''), line: error.loc.line, unit: error.loc.column } };
 	return { fault: { ...fault, offset: error.pos } };
+}
+
+/* TypeScript is read without its types, as it runs: { tree, text, map } or { fault }. */
+function read_typed(code, main) {
+	let plain;
+	try {
+		plain = strip(code, main);
+	} catch (error) {
+		if (!(error instanceof SyntaxError))
+			throw error;
+		return { fault: { message: error.message, line: error.line_in_code, unit: error.column_in_code } };
+	}
+	return { ...read_plain(plain.code), text: plain.code, map: plain.map };
 }
 
 function report_fault(code, fault, report) {
@@ -276,7 +291,7 @@ function count_branches(node, parent, around, branches) {
 
 /* ---- repairs ---- */
 
-function repair(code, report) {
+function repair(code, read, report) {
 	let text = unfence(code, report) ?? code;
 	for (let i = 0; i < MAX_REPAIRS; i++) {
 		const { fault } = read(text);
@@ -300,26 +315,28 @@ function fence_of(code, tree) {
 	return { line: line_at(code, at), unit: offset - at, message: 'Unexpected code fence' };
 }
 
-function check_tree(code, tree, policy, report) {
-	const places = new Places(code), branches = new Branches(start => places.line(start));
+function check_tree(code, map, tree, policy, report) {
+	const places = new Places(code, map), branches = new Branches(start => places.line(start));
 	const strict = tree.sourceType === 'module' || tree.body[0]?.directive === 'use strict';
 	count_branches(tree, tree, branches.outside, branches);
-	report.measure(code, branches);
+	report.branches(branches);
 	new Walk(places, tree, policy, report).walk(tree, tree, false, strict);
 	advise(tree, places, policy, report);
 }
 
-function check(code, policy, auto_fix, report) {
-	const text = code.replace(/^\ufeff/, ''), { tree, fault: own } = read(text), fault = fence_of(text, tree) ?? own;
+/* main: the module that loads the package for TypeScript; undefined: the code is JavaScript. */
+function check(code, policy, auto_fix, report, main) {
+	const read = main === undefined ? read_plain : text => read_typed(text, main);
+	const text = code.replace(/^\ufeff/, ''), { tree, fault: own, text: plain = text, map } = read(text), fault = fence_of(text, tree) ?? own;
 	let fixed;
 	report.measure(text);
 	if (fault !== undefined) {
 		report_fault(text, fault, report);
-		fixed = auto_fix ? repair(text, report) : undefined;
+		fixed = auto_fix ? repair(text, read, report) : undefined;
 		if (!auto_fix && [...CHARACTERS.keys()].some(c => text.includes(c)))
 			report.advise('auto_fix replaces typographic characters');
 	} else if (tree !== undefined) {
-		check_tree(text, tree, policy, report);
+		check_tree(plain, map, tree, policy, report);
 	} else if (!policy.open) {
 		report.finding('unsupported-syntax', 1, 1, 'The code uses syntax that this check does not know', 'Use older syntax, or the profile open.');
 	}

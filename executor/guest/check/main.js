@@ -12,7 +12,7 @@ const { Report } = require('./report.js');
 
 const TOO_MUCH = 3; /* exit status: the code is too much for a check */
 
-const checkers = { node: './javascript.js', shell: './shell.js' };
+const checkers = { node: './javascript.js', shell: './shell.js', typescript: './javascript.js' };
 
 const words = text => (text === '' ? [] : text.split(','));
 const text_of = base64 => Buffer.from(base64, 'base64').toString();
@@ -45,12 +45,13 @@ function suggest(table, name, policy) {
 		: 'Do without it; no profile but open allows it.';
 }
 
-/* ask: { language, profile, lists, powers, open, only, auto_fix, code }.  Texts that a client chose are in base64. */
-async function main(ask) {
+/* ask: { language, profile, lists, powers, open, only, auto_fix, code }.  Texts that a client chose are in base64.
+ * module: the program's, which sees the package for TypeScript. */
+async function main(ask, module) {
 	const report = new Report(), policy = new Policy(ask), code = text_of(ask.code);
 	let fixed;
 	try {
-		fixed = await require(checkers[ask.language]).check(code, policy, ask.auto_fix, report);
+		fixed = await require(checkers[ask.language]).check(code, policy, ask.auto_fix, report, ask.language === 'typescript' ? module : undefined);
 	} catch (error) {
 		if (!(error instanceof RangeError))
 			throw error;

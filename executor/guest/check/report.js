@@ -93,17 +93,18 @@ class Report {
 			this.imports.push(bounded(name));
 	}
 
-	/* branches: a Branches, or undefined if the code does not parse. */
-	measure(code, branches) {
-		const lines = code.split(/\r\n|\n|\r/), most = branches?.most();
-		Object.assign(this.analysis, {
-			line_count: lines.length - (lines.at(-1) === '' ? 1 : 0),
-			character_count: [...code].length,
-			cyclomatic: branches?.total() ?? 0,
-			functions: branches?.functions ?? 0,
-			estimated_complexity: most === undefined ? 'unknown' : most < MEDIUM_FROM ? 'low' : most < HIGH_FROM ? 'medium' : 'high',
-		});
-		const complex = branches?.list() ?? [];
+	/* Of the text as it was sent. */
+	measure(code) {
+		const lines = code.split(/\r\n|\n|\r/);
+		this.analysis.line_count = lines.length - (lines.at(-1) === '' ? 1 : 0);
+		this.analysis.character_count = [...code].length;
+	}
+
+	branches(branches) {
+		const most = branches.most(), complex = branches.list();
+		this.analysis.cyclomatic = branches.total();
+		this.analysis.functions = branches.functions;
+		this.analysis.estimated_complexity = most < MEDIUM_FROM ? 'low' : most < HIGH_FROM ? 'medium' : 'high';
 		if (complex.length > 0)
 			this.analysis.most_complex = complex;
 	}

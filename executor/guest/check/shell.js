@@ -315,10 +315,10 @@ function count_branches(node, around, branches) {
 		count_branches(child, scope, branches);
 }
 
-function measure(code, tree, report) {
+function measure(tree, report) {
 	const branches = new Branches();
 	count_branches(tree, branches.outside, branches);
-	report.measure(code, branches);
+	report.branches(branches);
 }
 
 /* ---- repairs ---- */
@@ -397,7 +397,7 @@ async function check(code, policy, auto_fix, report) {
 	if (fault !== null) {
 		report_fault(text, fault, parsed, report);
 	} else if (parsed.tree !== undefined) {
-		measure(text, parsed.tree, report);
+		measure(parsed.tree, report);
 		advise_of_dangers(parsed.tree, { children, constant }, report);
 		if (!policy.open || policy.only !== null)
 			new Walk(text, parsed.tree, policy, report).walk(parsed.tree);

@@ -2,6 +2,8 @@
 /* text.js - positions in code, and repairs that concern its characters: code fences, typographic quotes. */
 'use strict';
 
+const { SourceMap } = require('module');
+
 const CHARACTERS = new Map(Object.entries({
 	'\u201c': '"', '\u201d': '"', '\u201e': '"', '\u00ab': '"', '\u00bb': '"',
 	'\u2018': "'", '\u2019': "'", '\u201a': "'",
@@ -18,16 +20,18 @@ const line_at = (code, offset) => code.slice(0, offset).split('\n').length;
 const column_of_unit = (line, unit) => [...line.slice(0, unit)].length + 1;
 const column_of_byte = (line, byte) => [...Buffer.from(line).subarray(0, byte).toString()].length + 1;
 
-/* The lines and columns of offsets. */
+/* The lines and columns of offsets, in the text that was sent: map says where code comes from that was made of it. */
 class Places {
-	constructor(code) {
+	constructor(code, map) {
+		this.map = map && new SourceMap(JSON.parse(map));
 		this.lines = code.split('\n');
 		this.starts = [0];
 		for (const line of this.lines)
 			this.starts.push(this.starts.at(-1) + line.length + 1);
 	}
 
-	line(offset) {
+	/* Both count from 0. */
+	own(offset) {
 		let low = 0, high = this.lines.length - 1;
 		while (low < high) {
 			const middle = (low + high + 1) >> 1;
@@ -36,12 +40,18 @@ class Places {
 			else
 				high = middle - 1;
 		}
-		return low + 1;
+		return { line: low, unit: offset - this.starts[low] };
+	}
+
+	/* The map counts columns in units, too, and knows only some of them. */
+	line(offset) {
+		const { line, unit } = this.own(offset);
+		return (this.map === undefined ? line : this.map.findEntry(line, unit).originalLine ?? 0) + 1;
 	}
 
 	column(offset) {
-		const line = this.line(offset) - 1;
-		return column_of_unit(this.lines[line], offset - this.starts[line]);
+		const { line, unit } = this.own(offset);
+		return this.map === undefined ? column_of_unit(this.lines[line], unit) : (this.map.findEntry(line, unit).originalColumn ?? 0) + 1;
 	}
 }
 

@@ -30,7 +30,7 @@ const { pathToFileURL } = require('url');
 const as_file = require('./as_file.js');
 const guard = require('./guard.js');
 const { OWN, PARAMETERS, rewrite } = require('./rewrite.js');
-const { without_types } = require('./typed.js');
+const { strip } = require('./typed.js');
 const { as_json } = require('./values.js');
 
 const CONTROL = 3;
@@ -273,7 +273,7 @@ function give_way(names) {
 
 function compile(source, statement) {
 	try {
-		const plain = source.typed ? { ...source, text: without_types(source.text, main) } : source;
+		const plain = source.typed ? { ...source, text: strip(source.text, main).code } : source;
 		const code = read(plain, statement);
 		const go = statement
 			? () => script.runInThisContext({ breakOnSigint: true, displayErrors: true })

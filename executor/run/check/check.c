@@ -13,9 +13,11 @@
  */
 #include "executor/run/check/check.h"
 
+#include "executor/packages/install.h"
 #include "executor/run/check/checker.h"
 #include "executor/run/limits.h"
 #include "executor/run/pool.h"
+#include "executor/run/typescript.h"
 #include "executor/runtime.h"
 #include "executor/sandbox/workspace.h"
 
@@ -37,11 +39,14 @@ enum {
 
 struct check {
 	struct pool_wait wait;
+	struct install *install;      /* under way; NULL: not */
+	struct package_set *packages; /* that the box gets; NULL: none */
 	struct limits limits;
 	struct blob program;
 	struct workspace *workspace;
 	struct sandbox *sandbox;
-	bool prepared; /* the sandbox has a loaded checker */
+	unsigned checker; /* language of a runtime that names it */
+	bool prepared;    /* the sandbox has a loaded checker */
 	bool runs;
 	struct err over; /* why it was cancelled */
 	void (*done)(void *self, void *report, const struct err *);
@@ -124,14 +129,14 @@ put_ask(FILE *to, const struct check_ask *ask)
 	fprintf(to,
 	    CHECKER_MODULE ".main({language:\"%s\",profile:\"%s\",lists:\"%s\","
 			   "powers:\"%s\",open:%d>0,auto_fix:%d>0,only:",
-	    word_text(SET_language, (int)ask->language), ask->set->title, lists, can, open,
+	    word_text(SET_code_language, (int)ask->language), ask->set->title, lists, can, open,
 	    ask->auto_fix);
 	if (put_names(to, ask->only) < 0)
 		return -1;
 	fputs(",code:", to);
 	if (put_base64(to, ask->code.data, ask->code.size) < 0)
 		return -1;
-	fputs("})", to);
+	fputs("},module)", to);
 	return 0;
 }
 
@@ -190,13 +195,20 @@ read_end(const struct box_end *end, struct validation_report *report, struct err
 /* ---- steps ---- */
 
 static void
+discard(struct check *check)
+{
+	sandbox_wipe(check->sandbox, check->workspace);
+	package_set_put(check->packages);
+	blob_clear(&check->program);
+	free(check);
+}
+
+static void
 finish(struct check *check, struct validation_report *report, const struct err *e)
 {
 	struct check ended = *check;
 
-	sandbox_wipe(check->sandbox, check->workspace);
-	blob_clear(&check->program);
-	free(check);
+	discard(check);
 	ended.done(ended.self, report, e);
 }
 
@@ -248,12 +260,32 @@ run_checker(struct check *check, struct err *e)
 		},
 	};
 
+	check->runs = sandbox_run(check->sandbox, &code, &events, check, e) == 0;
+	return check->runs ? 0 : -1;
+}
+
+static void
+box_ready(void *self, const struct err *e)
+{
+	struct check *check = self;
+	struct err why;
+
+	if (!failed(check, e) && run_checker(check, &why) < 0)
+		finish(check, NULL, &why);
+}
+
+/* Gives the sandbox, which may have to be made, the packages, and runs the checker in it. */
+static int
+use_box(struct check *check, struct err *e)
+{
 	if (check->sandbox == NULL)
 		check->sandbox = sandbox_new(SANDBOX_ALONE, check->workspace, &check->limits.box);
 	if (check->sandbox == NULL)
 		return err_sys(e, "sandbox");
-	check->runs = sandbox_run(check->sandbox, &code, &events, check, e) == 0;
-	return check->runs ? 0 : -1;
+	return check->packages == NULL
+	           ? run_checker(check, e)
+	           : sandbox_mount(
+			 check->sandbox, package_set_mounts(check->packages), box_ready, check, e);
 }
 
 static void
@@ -263,7 +295,7 @@ workspace_ready(void *self, struct workspace *workspace, const struct err *e)
 	struct err why;
 
 	check->workspace = workspace;
-	if (!failed(check, workspace == NULL ? e : NULL) && run_checker(check, &why) < 0)
+	if (!failed(check, workspace == NULL ? e : NULL) && use_box(check, &why) < 0)
 		finish(check, NULL, &why);
 }
 
@@ -286,10 +318,57 @@ take(enum sandbox_kind kind, uint32_t zygote, struct check *check)
 	    kind, language_node, zygote, &check->limits, &check->workspace, &check->sandbox);
 }
 
+static int
+find_box(struct check *check, struct err *e)
+{
+	check->prepared = take(SANDBOX_SESSION, POOL_CHECKER + check->checker, check);
+	if (check->prepared || take(SANDBOX_ALONE, 0, check))
+		return use_box(check, e);
+	if (!pool_wait(SANDBOX_ALONE, language_node, 0, &check->limits, &check->wait))
+		workspace_make(&check->limits.room, workspace_ready, check);
+	return 0;
+}
+
+/* ---- TypeScript ---- */
+
+static void
+installed(void *self, struct package_set *set, struct packages_installed *list, const struct err *e)
+{
+	struct check *check = self;
+	struct err why;
+
+	(void)list;
+	check->install = NULL;
+	check->packages = set;
+	if (!failed(check, set == NULL ? e : NULL) && find_box(check, &why) < 0)
+		finish(check, NULL, &why);
+}
+
+static int
+install(struct check *check, const struct event_owner *owner, struct err *e)
+{
+	struct texts packages = { 0 };
+	const struct install_ask ask = {
+		.language = language_node,
+		.packages = &packages,
+		.owner = *owner,
+		.done = installed,
+		.self = check,
+	};
+
+	if (typescript_need(&packages, NULL, e) == 0)
+		check->install = install_begin(&ask, e);
+	texts_clear(&packages);
+	return check->install != NULL ? 0 : -1;
+}
+
+/* ---- a check ---- */
+
 struct check *
 check_begin(const struct check_ask *ask, struct err *e)
 {
-	auto_free struct check *check = calloc(1, sizeof *check);
+	struct check *check = calloc(1, sizeof *check);
+	bool typed = ask->language == code_language_typescript;
 
 	if (check == NULL) {
 		err_sys(e, "check");
@@ -297,25 +376,15 @@ check_begin(const struct check_ask *ask, struct err *e)
 	}
 	*check = (struct check){ .done = ask->done, .self = ask->self, .limits = limits_default };
 	check->wait = (struct pool_wait){ .come = box_came, .self = check };
-	if (!runtime_at(language_node)->present) {
+	check->checker = typed ? language_node : ask->language;
+	if (!runtime_at(language_node)->present)
 		err_set(e, ERR_runtime_missing,
 		    "language: a check of it needs Node, which is not installed on this server");
-		return NULL;
-	}
-	if (write_program(ask, &check->program, e) < 0) {
-		blob_clear(&check->program);
-		return NULL;
-	}
-	check->prepared = take(SANDBOX_SESSION, POOL_CHECKER + ask->language, check);
-	if (check->prepared || take(SANDBOX_ALONE, 0, check)) {
-		if (run_checker(check, e) < 0) {
-			sandbox_wipe(check->sandbox, check->workspace);
-			blob_clear(&check->program);
-			return NULL;
-		}
-	} else if (!pool_wait(SANDBOX_ALONE, language_node, 0, &check->limits, &check->wait))
-		workspace_make(&check->limits.room, workspace_ready, check);
-	return take_ptr(check);
+	else if (write_program(ask, &check->program, e) == 0 &&
+		 (typed ? install(check, &ask->owner, e) : find_box(check, e)) == 0)
+		return check;
+	discard(check);
+	return NULL;
 }
 
 void
@@ -324,6 +393,8 @@ check_cancel(struct check *check)
 	if (check->over.code != ERR_none)
 		return;
 	err_set(&check->over, ERR_cancelled, "the caller no longer waits for it");
-	if (check->runs)
+	if (check->install != NULL)
+		install_cancel(check->install);
+	else if (check->runs)
 		sandbox_kill(check->sandbox);
 }

@@ -7,24 +7,26 @@
  */
 #pragma once
 
-#include "common/base/err.h"
+#include "executor/event.h"
+
 #include "common/profile/profile.h"
 
 struct check;
 
 struct check_ask {
-	unsigned language; /* with a checker */
+	unsigned language; /* enum code_language; not python */
 	struct blob code;  /* borrowed until check_begin() returns */
 	const struct profile_set *set;
 	const struct texts *only; /* allowed imports; items NULL: any */
 	bool auto_fix;
+	struct event_owner owner; /* of what is installed for it; lives until done */
 	/* Exactly once, never before check_begin() returns.  A struct validation_report, which is
 	 * freed afterwards unless the receiver took it and zeroed it.  NULL: *e says why. */
 	void (*done)(void *self, void *report, const struct err *e);
 	void *self;
 };
 
-/* Does this server check the language in a box? */
+/* Does this server check the runtime's language in a box? */
 bool check_knows(unsigned language);
 /* NULL with *e; then done is not called. */
 struct check *check_begin(const struct check_ask *, struct err *);

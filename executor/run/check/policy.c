@@ -291,10 +291,11 @@ ask_box(const struct policy *policy, const struct blob *code, struct policy_ques
 {
 	question->check = check_begin(
 	    &(struct check_ask){
-		.language = policy->language,
+		.language = policy->typed ? (unsigned)code_language_typescript : policy->language,
 		.code = *code,
 		.set = &policy->set,
 		.only = &policy->imports,
+		.owner = { policy->owner, NULL },
 		.done = done,
 		.self = self,
 	    },

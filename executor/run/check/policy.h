@@ -14,6 +14,7 @@ struct check;
 
 struct policy {
 	unsigned language;         /* of the code */
+	bool typed;                /* that is TypeScript; set after policy_read() */
 	char *profile;             /* as requested */
 	struct profile_set set;    /* the parsed profile */
 	struct texts imports;      /* modules that code may import; items NULL: any */

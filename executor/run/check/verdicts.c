@@ -63,6 +63,7 @@ make_key(const struct owner *owner, const struct plan *plan, uint8_t key[HASH_BY
 	add_text(&h, owner->principal);
 	add_text(&h, owner->namespace);
 	add_number(&h, plan->language);
+	add_number(&h, plan->policy.typed);
 	add_text(&h, plan->policy.profile);
 	add_imports(&h, &plan->policy.imports);
 	add_text(&h, plan->digest);
