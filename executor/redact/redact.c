@@ -26,6 +26,7 @@ enum {
 	HASH_BITS = 18,
 	MAX_CONTROL = 64, /* bytes of a control sequence */
 	MAX_WRAP = 2,     /* bytes of the end of a line */
+	PIECE = 1 << 20,  /* of a text that is masked */
 	ESCAPE = 0x1b,
 };
 
@@ -486,26 +487,44 @@ redact_blob(const struct redact *r, struct blob *blob)
 	*blob = clean.data != NULL ? clean : blob_copy("", 0);
 }
 
+/* Writes what is clean by now over the text at *at, where it differs: the text may be a mapped
+ * file, whose pages would be copied. */
+static bool
+overwrite(char *at, struct blob *clean)
+{
+	bool found = clean->size > 0 && memcmp(at, clean->data, clean->size) != 0;
+
+	if (found)
+		memcpy(at, clean->data, clean->size);
+	clean->size = 0;
+	return found;
+}
+
 bool
 redact_mask(const struct redact *r, struct blob *blob)
 {
 	struct redact_stream s = { .of = r, .stars = true };
 	struct blob clean = { 0 };
-	bool failed, found;
+	char *data = blob->data;
+	size_t done = 0;
+	bool failed = false, found = false;
 
 	if (r == NULL || blob->size == 0)
 		return false;
-	failed = redact_feed(&s, blob->data, blob->size, &clean) < 0;
-	failed = redact_end(&s, &clean) < 0 || failed || clean.size != blob->size;
-	found = failed || memcmp(clean.data, blob->data, blob->size) != 0;
+	for (size_t at = 0, size; at < blob->size && !failed; at += size) {
+		size = blob->size - at < PIECE ? blob->size - at : PIECE;
+		failed = redact_feed(&s, data + at, size, &clean) < 0;
+		size_t now = clean.size;
+		found = overwrite(data + done, &clean) || found;
+		done += now;
+	}
+	failed = redact_end(&s, &clean) < 0 || failed || done + clean.size != blob->size;
 	if (failed)
-		memset(blob->data, '*', blob->size);
-	else if (found)
-		memcpy(blob->data, clean.data, blob->size);
-	if (clean.data != NULL)
-		sodium_memzero(clean.data, clean.size);
+		memset(data, '*', blob->size);
+	else
+		found = overwrite(data + done, &clean) || found;
 	blob_clear(&clean);
-	return found;
+	return found || failed;
 }
 
 void
