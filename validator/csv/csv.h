@@ -7,6 +7,10 @@
 
 /*
  * Data that breaks its constraints is a success with a report. invalid_argument: the call is wrong;
- * limit_exceeded: a cell, a row or the check is over its limit. May change the request.
+ * limit_exceeded: a cell, a row or the check is over its limit.
  */
-int csv_check(struct validate_csv_data *, struct csv_report *, struct err *);
+int csv_check(const struct validate_csv_data *, struct csv_report *, struct err *);
+/* The same for these bytes in place of those of the request.  They are only read, and UTF-8 is not
+ * copied, so they may be a mapped file of any size. */
+int csv_check_bytes(
+    const struct validate_csv_data *, const struct blob *bytes, struct csv_report *, struct err *);

@@ -224,6 +224,12 @@ keep_utf8(const struct blob *bytes, struct err *e)
 	           : refuse_utf8(bytes, e);
 }
 
+static const char *
+name_of(const struct choice *how)
+{
+	return how->kind == OTHER ? charset_name(how->other) : encodings[how->kind].name;
+}
+
 static int
 convert_to(struct blob *out, const struct blob *bytes, const struct choice *how, struct err *e)
 {
@@ -235,53 +241,53 @@ convert_to(struct blob *out, const struct blob *bytes, const struct choice *how,
 }
 
 static int
-convert(struct blob *bytes, const struct choice *how, struct err *e)
+convert(const struct blob *bytes, const struct choice *how, struct encoded *out, struct err *e)
 {
+	if (bytes->size > ENCODING_CONVERTED)
+		return err_set(e, ERR_limit_exceeded,
+		    "path: the file has %zu bytes in %s; over %d bytes only UTF-8 is checked: "
+		    "convert "
+		    "it to UTF-8, as by iconv -f %s -t utf-8",
+		    bytes->size, name_of(how), ENCODING_CONVERTED, name_of(how));
 	/* A character of one byte takes at most three; one of two or four bytes, fewer for each. */
-	struct blob out = { malloc(bytes->size * 3 + 4), 0 };
-
-	if (out.data == NULL)
+	out->made.data = malloc(bytes->size * 3 + 4);
+	if (out->made.data == NULL)
 		return err_sys(e, "convert csv_base64");
-	if (convert_to(&out, bytes, how, e) < 0) {
-		blob_clear(&out);
+	if (convert_to(&out->made, bytes, how, e) < 0) {
+		blob_clear(&out->made);
 		return -1;
 	}
-	blob_clear(bytes);
-	*bytes = out;
+	out->text = out->made;
 	return 0;
 }
 
 /* iconv() passes on the mark of UTF-32. */
 static void
-drop_mark(struct blob *bytes)
+skip_mark(struct blob *text)
 {
-	size_t skip = marked(bytes, UTF8);
+	size_t skip = marked(text, UTF8);
 
-	memmove(bytes->data, (char *)bytes->data + skip, bytes->size - skip);
-	bytes->size -= skip;
+	if (skip > 0)
+		*text = (struct blob){ (char *)text->data + skip, text->size - skip };
 }
 
-const char *
-encoding_convert(struct blob *bytes, const char *wanted, bool *guessed, struct err *e)
+int
+encoding_read(const struct blob *bytes, const char *wanted, struct encoded *out, struct err *e)
 {
 	struct choice how = choose(bytes, wanted);
-	bool sig = how.kind == UTF8 && marked(bytes, UTF8) > 0;
 	int status;
 
-	*guessed = how.guessed;
-	if (how.kind == UNKNOWN) {
-		err_set(e, ERR_invalid_argument,
+	*out = (struct encoded){ .text = *bytes, .guessed = how.guessed };
+	if (how.kind == UNKNOWN)
+		return err_set(e, ERR_invalid_argument,
 		    "encoding: \"%.40s\" is not supported; known: utf-8, utf-16, utf-32, "
 		    "windows-125x, iso-8859-x, shift_jis, euc-jp, gb18030, big5, euc-kr, koi8-r "
 		    "and others; convert the text to UTF-8",
 		    wanted);
-		return NULL;
-	}
-	status = how.kind == UTF8 ? keep_utf8(bytes, e) : convert(bytes, &how, e);
+	status = how.kind == UTF8 ? keep_utf8(bytes, e) : convert(bytes, &how, out, e);
 	if (status < 0)
-		return NULL;
-	drop_mark(bytes);
-	if (how.kind == OTHER)
-		return charset_name(how.other);
-	return sig ? "utf-8-sig" : encodings[how.kind].name;
+		return -1;
+	out->name = how.kind == UTF8 && marked(bytes, UTF8) > 0 ? "utf-8-sig" : name_of(&how);
+	skip_mark(&out->text);
+	return 0;
 }

@@ -7,11 +7,23 @@
 
 #include <stdbool.h>
 
+enum {
+	ENCODING_CONVERTED =
+	    10 << 20, /* bytes of a text that is not UTF-8; as csv_base64's bound */
+};
+
+struct encoded {
+	const char *name;
+	bool guessed;
+	struct blob text; /* UTF-8 without byte order mark: a part of the bytes, or of made */
+	struct blob made; /* the caller clears it */
+};
+
 /*
- * Replaces *bytes by UTF-8 without byte order mark, and returns the name of the encoding that they
- * were in: by the byte order mark; else UTF-8, if they are; else UTF-16, if every other byte of the
- * start is zero; else what uchardet reads from them; else windows-1252.  *guessed: one of the last
- * two.  wanted: the name that the caller gave, which decides; or NULL.  NULL with *e: zero bytes,
- * bytes that are not of this encoding, or an unknown name.
+ * Finds the encoding of bytes, which are only read, and their text: by the byte order mark; else
+ * UTF-8, if they are; else UTF-16, if every other byte of the start is zero; else what uchardet
+ * reads from them; else windows-1252.  guessed: one of the last two.  wanted: the name that the
+ * caller gave, which decides; or NULL.  invalid_argument: zero bytes, bytes that are not of this
+ * encoding, or an unknown name; limit_exceeded: too many bytes to convert.
  */
-const char *encoding_convert(struct blob *bytes, const char *wanted, bool *guessed, struct err *);
+int encoding_read(const struct blob *bytes, const char *wanted, struct encoded *, struct err *);

@@ -9,7 +9,7 @@
 #include "common/base/blob.h"
 
 enum {
-	TABLE_MAX_MS = 10000,
+	TABLE_MAX_MS = 10000,         /* of a table of 10 MB; of a larger one, see csv.c */
 	TABLE_MAX_DISTINCT = 2000000, /* in all columns */
 	TABLE_WIDTHS = 8,             /* wrong numbers of cells that are told apart */
 	TABLE_LINES = 8,              /* that an error names */
@@ -64,7 +64,7 @@ struct table {
 	size_t key_count;
 	struct distinct_budget budget;
 	pcre2_match_context *match;
-	int64_t until_ms;
+	int64_t most_ms, until_ms;
 	bool has_pattern; /* in a rule */
 	bool failed;      /* out of memory */
 };

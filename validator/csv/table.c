@@ -302,9 +302,9 @@ on_row(void *self, size_t cells, uint64_t line, struct err *e)
 		column_skip(&t->fields[i].column);
 	if (is_late(t))
 		return err_set(e, ERR_limit_exceeded,
-		    "csv_content: the check of %" PRIu64
-		    " rows took %d s; send fewer rows or simpler patterns",
-		    t->out->row_count, TABLE_MAX_MS / 1000);
+		    "csv_content: the check of %" PRIu64 " rows took %" PRId64
+		    " s; send fewer rows or simpler patterns",
+		    t->out->row_count, t->most_ms / 1000);
 	return t->failed ? err_set(e, ERR_limit_exceeded, "csv_content: no memory left") : 0;
 }
 
