@@ -51,6 +51,7 @@
 #include "executor/tools/run_tools.h"
 #include "executor/tools/sandbox_info.h"
 #include "executor/tools/session_tools.h"
+#include "executor/tools/table_tools.h"
 
 #include "common/base/work.h"
 #include "common/daemon/daemon.h"
@@ -204,6 +205,7 @@ static const struct route routes[] = {
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },
 	{ MSG_inspect_state, FROM(gateway), inspect_on_inspect_state },
 	{ MSG_validate_code, FROM(gateway), check_tools_on_validate_code },
+	{ MSG_validate_csv_data, FROM(gateway), table_tools_on_validate_csv_data },
 	{ MSG_set_resource_limits, FROM(gateway), limits_tools_on_set_resource_limits },
 	{ MSG_await_changes, FROM(gateway), change_on_await_changes },
 	{ MSG_cancel_task, FROM(gateway), task_on_cancel_task },

@@ -375,8 +375,8 @@ make_trust(int root, struct err *e)
 	return r;
 }
 
-/* Machine code for boxes is beside this program: a part of zygotes, and the first process of a
- * container. */
+/* Machine code for boxes is beside this program: a part of zygotes, the first process of a
+ * container, and the checker of CSV files. */
 static int
 copy_beside(int root, const char *file, const char *to, mode_t mode, struct err *e)
 {
@@ -399,9 +399,17 @@ copy_beside(int root, const char *file, const char *to, mode_t mode, struct err 
 static int
 copy_all_beside(int root, struct err *e)
 {
-	return copy_beside(root, "_zygote.so", "cloister/python/_zygote.so", 0644, e) < 0
-	           ? -1
-	           : copy_beside(root, "cloister-init", "cloister/init", 0755, e);
+	static const struct {
+		const char *file, *to;
+		mode_t mode;
+	} all[] = { { "_zygote.so", "cloister/python/_zygote.so", 0644 },
+		{ "cloister-init", "cloister/init", 0755 },
+		{ "cloister-csv", "cloister/check/csv", 0755 } };
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (copy_beside(root, all[i].file, all[i].to, all[i].mode, e) < 0)
+			return -1;
+	return 0;
 }
 
 /* What packages are mounted on. */

@@ -33,6 +33,8 @@ arguments_server(enum msg_id tool, const void *request)
 {
 	const struct message *m = &messages[tool];
 
+	if ((m->hints & TAKES_FILE) != 0 && arguments_text(tool, request, "path") != NULL)
+		return PEER_executor;
 	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++) {
 		const char *value = (const char *)request + f->offset;
 

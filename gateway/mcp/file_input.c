@@ -3,7 +3,8 @@
  * file_input.c - reads the file, then repeats the call with its bytes.
  *
  * The executor decides what the path names and whose it is, and masks secrets in it.  The bytes are
- * a hostile program's, as those in arguments are.
+ * a hostile program's, as those in arguments are.  A file that is too large for a message stays
+ * where it is: the executor checks it.
  */
 #include "gateway/mcp/file_input.h"
 
@@ -14,7 +15,6 @@
 #include "common/base/auto.h"
 #include "common/codec/base64.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* The field that takes bytes: the first BLOB. */
@@ -84,23 +84,23 @@ params_with(const struct request *r, enum msg_id tool, const struct blob *bytes)
 	return params;
 }
 
+bool
+file_input_is_over(const void *reply, const struct err *e)
+{
+	const struct artifact_content *content = reply;
+
+	return content != NULL ? content->total_size > content->content_base64.size
+	                       : e->code == ERR_file_too_large;
+}
+
 json_t *
 file_input_params(
     const struct request *r, enum msg_id tool, void *reply, const struct err *e, json_t **answer)
 {
 	const struct artifact_content *content = reply;
-	struct err over;
 
-	if (content == NULL) {
-		*answer = say(r, e);
-		return NULL;
-	}
-	if (content->total_size <= content->content_base64.size)
+	if (content != NULL)
 		return params_with(r, tool, &content->content_base64);
-	err_set(&over, ERR_file_too_large,
-	    "path: the file has %" PRIu64 " bytes, over the limit of %" PRId64
-	    " of this tool; check it with a program, or in parts",
-	    content->total_size, bytes_field(tool)->high);
-	*answer = say(r, &over);
+	*answer = say(r, e);
 	return NULL;
 }

@@ -15,7 +15,10 @@ bool file_input_is(enum msg_id tool, const json_t *arguments);
  * Returns what a method returns. */
 json_t *file_input_ask(
     const struct request *, enum msg_id tool, const json_t *arguments, inquire_answer *answer);
-/* For answer(): new params of the request, whose arguments have the file's bytes and no path;
+/* For answer(): is the file too large for the arguments?  Then the executor takes the call as it
+ * is. */
+bool file_input_is_over(const void *reply, const struct err *);
+/* For answer(), else: new params of the request, whose arguments have the file's bytes and no path;
  * or NULL, and *answer is the refusal. */
 json_t *file_input_params(
     const struct request *, enum msg_id tool, void *reply, const struct err *, json_t **answer);

@@ -138,17 +138,40 @@ consented(const struct request *r, enum msg_id tool, const json_t *arguments, js
 
 /* ---- calls ---- */
 
-/* The file that the arguments name came: again, with its bytes. */
+/* compat: the call as its client made it, or NULL; taken. */
+static json_t *
+begin(const struct request *r, enum msg_id tool, struct compat_call *compat)
+{
+	const struct call_in in = {
+		.origin = r->origin,
+		.tool = tool,
+		.arguments =
+		    compat != NULL ? compat->ours : json_object_get(r->params, "arguments"),
+		.compat = compat,
+		.meta = r->meta,
+		.bytes = r->bytes,
+		.as = CALLS_TOOL,
+		.task = compat == NULL && (messages[tool].hints & LONG) != 0 &&
+		        r->origin.revision->modern &&
+		        method_declared(r, "extensions", REVISION_META "tasks"),
+	};
+
+	return calls_begin(&in);
+}
+
+/* The file that the arguments name came: again, with its bytes; a larger one the executor has. */
 static json_t *
 on_file(const struct request *r, void *reply, const struct err *e)
 {
-	const char *name = json_string_value(json_object_get(r->params, "name"));
+	enum msg_id tool = tools_find(json_string_value(json_object_get(r->params, "name")));
 	struct request again = *r;
 	json_t *answer = NULL;
 
-	again.params = file_input_params(r, tools_find(name), reply, e, &answer);
+	if (file_input_is_over(reply, e))
+		return begin(r, tool, NULL);
+	again.params = file_input_params(r, tool, reply, e, &answer);
 	if (again.params != NULL)
-		call(&again, name, &answer);
+		answer = begin(&again, tool, NULL);
 	json_decref(again.params);
 	return answer;
 }
@@ -170,26 +193,10 @@ call(const struct request *r, const char *name, json_t **answer)
 	}
 	if (!consented(r, tool, arguments, answer))
 		return true;
-	if (compat == NULL && file_input_is(tool, arguments)) {
+	if (compat == NULL && file_input_is(tool, arguments))
 		*answer = file_input_ask(r, tool, arguments, on_file);
-		return true;
-	}
-
-	const struct call_in in = {
-		.origin = r->origin,
-		.tool = tool,
-		.arguments = compat != NULL ? compat->ours : arguments,
-		.compat = compat,
-		.meta = r->meta,
-		.bytes = r->bytes,
-		.as = CALLS_TOOL,
-		.task = compat == NULL && (messages[tool].hints & LONG) != 0 &&
-		        r->origin.revision->modern &&
-		        method_declared(r, "extensions", REVISION_META "tasks"),
-	};
-
-	compat = NULL; /* taken */
-	*answer = calls_begin(&in);
+	else
+		*answer = begin(r, tool, take_ptr(compat));
 	return true;
 }
 

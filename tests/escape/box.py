@@ -70,7 +70,7 @@ class Box:
         # The programs of an ordinary user must be where that user can read them.
         if user is not None:
             self.directory = tempfile.mkdtemp(prefix="cloister-escape-")
-            for name in "box_run", "cloister-builder", "cloister-init", "_zygote.so":
+            for name in "box_run", "cloister-builder", "cloister-init", "cloister-csv", "_zygote.so":
                 shutil.copy(os.path.join(directory, name), self.directory)
             os.chmod(self.directory, 0o755)
         as_user = {} if user is None else {"user": user, "group": user, "extra_groups": []}

@@ -39,7 +39,7 @@ def made_without(box, layer):
     """A directory with box_run and that builder."""
     directory = tempfile.mkdtemp(prefix="cloister-escape-")
     os.chmod(directory, 0o755)
-    for name in "box_run", "cloister-init", "_zygote.so":
+    for name in "box_run", "cloister-init", "cloister-csv", "_zygote.so":
         shutil.copy(os.path.join(box.source, name), directory)
     shutil.copy(os.path.join(os.path.dirname(box.probe), "cloister-builder-without"), os.path.join(directory, "cloister-builder"))
     with open(os.path.join(directory, "without"), "w", encoding="ascii") as file:

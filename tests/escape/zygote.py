@@ -319,7 +319,7 @@ def with_module(box, name):
     other = None
     try:
         os.chmod(directory, 0o755)
-        for program in "box_run", "cloister-builder", "cloister-init":
+        for program in "box_run", "cloister-builder", "cloister-init", "cloister-csv":
             shutil.copy(os.path.join(box.source, program), directory)
         shutil.copy(os.path.join(os.path.dirname(box.probe), name), os.path.join(directory, "_zygote.so"))
         other = boxes.Box(directory, box.probe, user=box.user)

@@ -2,7 +2,7 @@
 add_library(executor_stage OBJECT fake.c fake_box.c)
 cloister_includes(executor_stage tests executor)
 target_link_libraries(executor_stage PRIVATE common PkgConfig::CMOCKA)
-foreach(test artifact check collect limits outcome package package_set policy pool pool_checkers pool_zygote queue run session session_record share snapshot statements verdicts)
+foreach(test artifact check collect limits outcome package package_set policy pool pool_checkers pool_zygote queue run session session_record share snapshot statements table verdicts)
 	cloister_unit(executor test_${test}.c $<TARGET_OBJECTS:executor_stage>)
 endforeach()
 

@@ -35,6 +35,7 @@ struct fake_call {
 		struct bridged bridged;
 		struct resource_limits limits;
 		struct validation_report report;
+		struct csv_report table;
 	} reply;
 	size_t parts; /* parts of its stream */
 };

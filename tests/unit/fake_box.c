@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_box.c - the boxes and programs of fake.h. */
 #include "executor/sandbox/box_listen.h"
+#include "executor/sandbox/builder.h"
 #include "executor/sandbox/isolation.h"
 
 #include "fake.h"
@@ -93,6 +94,15 @@ const char *
 isolation_title(uint32_t container)
 {
 	return container != 0 ? "container" : "";
+}
+
+const struct isolation *
+builder_isolation(void)
+{
+	static char limits_by[] = "cgroup";
+	static const struct isolation isolation = { .limits_by = limits_by };
+
+	return &isolation;
 }
 
 /* No test has the setting require_layers. */
