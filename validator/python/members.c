@@ -2,9 +2,8 @@
 /* members.c - looks names up in the table that members.py made. */
 #include "validator/python/members.h"
 
-#include "validator/schema/similar.h"
-
 #include "common/base/auto.h"
+#include "common/base/similar.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "validator/schema/format.h"
 
 #include "validator/schema/regex.h"
-#include "validator/schema/similar.h"
 
 #include "common/base/auto.h"
+#include "common/base/similar.h"
 
 #include <ctype.h>
 #include <string.h>

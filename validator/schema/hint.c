@@ -6,9 +6,9 @@
 #include "validator/schema/document.h"
 #include "validator/schema/node.h"
 #include "validator/schema/place.h"
-#include "validator/schema/similar.h"
 
 #include "common/base/auto.h"
+#include "common/base/similar.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "validator/schema/keyword.h"
 
 #include "validator/schema/map.h"
-#include "validator/schema/similar.h"
 
 #include "common/base/auto.h"
+#include "common/base/similar.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* similar.c - compares names by the letters that differ; trusts no name's length. */
-#include "validator/schema/similar.h"
+#include "common/base/similar.h"
 
 #include <ctype.h>
 #include <stdbool.h>
