@@ -78,7 +78,8 @@ inquire(const struct request *r, struct ask ask, inquire_answer *answer)
 	if (it == NULL)
 		return jsonrpc_error(r->origin.id, RPC_INTERNAL, "too many calls are in progress");
 	ask.owner = &it->account->owner;
-	ask.timeout_ms = INQUIRE_MS;
+	ask.timeout_ms =
+	    options.call_timeout_ms < INQUIRE_MS ? (int64_t)options.call_timeout_ms : INQUIRE_MS;
 	ask.self = it;
 	ask.done = on_done;
 	it->ask = bus_ask(&ask, &e);
