@@ -50,6 +50,7 @@
 #include "executor/tools/package_tools.h"
 #include "executor/tools/run_tools.h"
 #include "executor/tools/sandbox_info.h"
+#include "executor/tools/schema_tools.h"
 #include "executor/tools/session_tools.h"
 #include "executor/tools/table_tools.h"
 
@@ -200,6 +201,10 @@ static const struct route routes[] = {
 	{ MSG_describe_state_snapshot, FROM(gateway), snapshot_show_on_describe_state_snapshot },
 	{ MSG_list_state_snapshots, FROM(gateway), snapshot_on_list_state_snapshots },
 	{ MSG_delete_state_snapshot, FROM(gateway), snapshot_on_delete_state_snapshot },
+	{ MSG_register_schema, FROM(gateway), schema_tools_on_register_schema },
+	{ MSG_list_schemas, FROM(gateway), schema_tools_on_list_schemas },
+	{ MSG_get_schema, FROM(gateway), schema_tools_on_get_schema },
+	{ MSG_remove_schema, FROM(gateway), schema_tools_on_remove_schema },
 	{ MSG_list_runtimes, FROM(gateway), info_on_list_runtimes },
 	{ MSG_get_sandbox_info, FROM(gateway), sandbox_info_on_get_sandbox_info },
 	{ MSG_sandbox_stats, FROM(gateway), info_on_sandbox_stats },

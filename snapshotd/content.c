@@ -134,8 +134,8 @@ put_done(struct work *work)
 	free(p);
 }
 
-static int
-check_disk(uint64_t size, struct err *e)
+int
+content_check_disk(uint64_t size, struct err *e)
 {
 	uint64_t room;
 
@@ -158,7 +158,7 @@ content_on_put(struct call *call, void *request, struct err *e)
 	struct errand *p;
 
 	if (content_check_principal(call, e) < 0 || check_digest("sha256", ask->sha256, e) < 0 ||
-	    check_disk(ask->content.size, e) < 0 ||
+	    content_check_disk(ask->content.size, e) < 0 ||
 	    (catalog = catalog_make(&call->owner, e)) == NULL)
 		return -1;
 	c = catalog_content(catalog, ask->sha256);

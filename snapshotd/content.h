@@ -9,6 +9,8 @@ int content_on_offer(struct call *, void *request, struct err *);
 int content_on_put(struct call *, void *request, struct err *);
 int content_on_get(struct call *, void *request, struct err *);
 
-/* The settings; the disk keeps free_bytes for other uses. */
+/* Fails with limit_exceeded if the disk has no room for that many bytes: it keeps keep_free_bytes
+ * for other uses. */
+int content_check_disk(uint64_t size, struct err *);
 /* Fails with denied if the call has no principal: everything has an owner. */
 int content_check_principal(const struct call *, struct err *);

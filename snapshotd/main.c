@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshotd - stores contents by their SHA-256, and snapshots made of them.
+ * snapshotd - stores contents by their SHA-256, snapshots made of them, and registered schemas.
  *
  * Trusts nobody: it hashes everything that it receives, and hashes again what it reads from its
  * disk.  It has the only copy of the users' snapshots, so it replies only after data is durable.
@@ -12,6 +12,8 @@
 #include "snapshotd/gc.h"
 #include "snapshotd/load.h"
 #include "snapshotd/options.h"
+#include "snapshotd/schema.h"
+#include "snapshotd/schema_store.h"
 #include "snapshotd/snapshot.h"
 #include "snapshotd/store.h"
 
@@ -21,7 +23,8 @@
 static int
 start(struct err *e)
 {
-	if (load_store(daemon_state(), e) < 0 || work_open(options.threads, e) < 0)
+	if (load_store(daemon_state(), e) < 0 || schema_store_open(daemon_state(), e) < 0 ||
+	    work_open(options.threads, e) < 0)
 		return -1;
 	gc_run();
 	return 0;
@@ -33,6 +36,7 @@ stop(void)
 	gc_stop();
 	work_close();
 	store_close();
+	schema_store_close();
 }
 
 static const struct route routes[] = {
@@ -43,6 +47,10 @@ static const struct route routes[] = {
 	{ MSG_snapshot_get, FROM(executor), content_on_get },
 	{ MSG_snapshot_query, FROM(executor), snapshot_on_query },
 	{ MSG_snapshot_drop, FROM(executor), snapshot_on_drop },
+	{ MSG_register_schema, FROM(executor), schema_on_register },
+	{ MSG_list_schemas, FROM(executor), schema_on_list },
+	{ MSG_get_schema, FROM(executor), schema_on_get },
+	{ MSG_remove_schema, FROM(executor), schema_on_remove },
 	{ 0 },
 };
 

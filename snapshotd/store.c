@@ -46,12 +46,8 @@ is_away(const struct err *e)
 	return false;
 }
 
-/*
- * None of these errors is the caller's fault.  The caller gets the possible remedy and no path of
- * the store: deleting snapshots makes room on a full disk, and descriptors become free again.
- */
-static int
-explain(struct err *e)
+int
+store_explain(struct err *e)
 {
 	const char *remedy = err_shortage(e->sys);
 	struct statfs fs;
@@ -135,7 +131,7 @@ make_directories(const char *owner, struct err *e)
 int
 store_add_owner(const char *owner, struct err *e)
 {
-	return make_directories(owner, e) < 0 ? explain(e) : 0;
+	return make_directories(owner, e) < 0 ? store_explain(e) : 0;
 }
 
 static int
@@ -162,7 +158,7 @@ static int
 put(int directory, const char *name, const struct blob *file, struct err *e)
 {
 	if (directory < 0 || fdio_store(directory, name, file->data, file->size, FILE_MODE, e) < 0)
-		return explain(e);
+		return store_explain(e);
 	return 0;
 }
 
@@ -189,12 +185,12 @@ store_get_content(
 	char now[HASH_HEX];
 
 	if (directory < 0)
-		return explain(e);
+		return store_explain(e);
 	if (fdio_load(directory, digest, MAX_CONTENT, content, e) < 0) {
 		if (e->code != ERR_internal || e->sys == EIO)
 			err_set(e, ERR_snapshot_corrupt,
 			    "content %.16s... of the snapshot cannot be read", digest);
-		return explain(e);
+		return store_explain(e);
 	}
 	hash_hex(content->data, content->size, now);
 	if (content->size == size && strcmp(now, digest) == 0)
@@ -229,12 +225,12 @@ store_get_manifest(const char *owner, const char *id, struct blob *file, struct 
 	auto_fd int directory = open_snapshots(owner, "snapshots", e);
 
 	if (directory < 0)
-		return explain(e);
+		return store_explain(e);
 	if (fdio_load(directory, id, MANIFEST_MAX_BYTES, file, e) == 0)
 		return 0;
 	if (e->code != ERR_internal || e->sys == EIO)
 		err_set(e, ERR_snapshot_corrupt, "the snapshot's manifest cannot be read");
-	return explain(e);
+	return store_explain(e);
 }
 
 static int
@@ -259,7 +255,7 @@ remove_manifest(const char *owner, const char *id, struct err *e)
 int
 store_remove_manifest(const char *owner, const char *id, struct err *e)
 {
-	return remove_manifest(owner, id, e) < 0 ? explain(e) : 0;
+	return remove_manifest(owner, id, e) < 0 ? store_explain(e) : 0;
 }
 
 int

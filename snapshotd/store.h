@@ -47,5 +47,11 @@ int store_get_manifest(const char *owner, const char *id, struct blob *, struct 
 /* * Also removes a manifest that was set aside. */
 int store_remove_manifest(const char *owner, const char *id, struct err *);
 
+/*
+ * Puts an error of a full or failing disk into words; returns -1.  None of these is the caller's
+ * fault.  The caller gets the possible remedy and no path of the store: deleting snapshots makes
+ * room on a full disk, and descriptors become free again.
+ */
+int store_explain(struct err *);
 /* Bytes that can still be written to the disk. */
 int store_room(uint64_t *bytes, struct err *);

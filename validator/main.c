@@ -98,7 +98,7 @@ on_validate_json_data(struct call *call, void *request, struct err *e)
 static const struct route routes[] = {
 	{ MSG_validate_code, FROM(gateway) | FROM(executor), on_validate_code },
 	{ MSG_validate_csv_data, FROM(gateway), on_validate_csv_data },
-	{ MSG_validate_json_data, FROM(gateway), on_validate_json_data },
+	{ MSG_validate_json_data, FROM(gateway) | FROM(executor), on_validate_json_data },
 	{ 0 },
 };
 

@@ -110,6 +110,7 @@ enum hint {
 	                       with a flag of the gateway's own */
 	ASKS_PERSON = 1024, /* a person answers; its reply is an approval_report */
 	TAKES_FILE = 2048,  /* its bytes may be those of a file: path and session_id */
+	TAKES_SCHEMA = 4096, /* schema_name_or_dict may name a registered schema */
 };
 
 struct field {

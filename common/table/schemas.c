@@ -43,6 +43,16 @@ const struct schema schemas[] = {
 };
 /* clang-format on */
 
+bool
+schemas_is_name(const char *name)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789_-.";
+	size_t n = strlen(name);
+
+	return n >= 1 && n <= 64 && *name != '.' && strspn(name, letters) == n;
+}
+
 const struct schema *
 schemas_find(const char *name)
 {

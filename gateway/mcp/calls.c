@@ -15,6 +15,7 @@
 #include "gateway/compat/compat.h"
 #include "gateway/lease.h"
 #include "gateway/mcp/arguments.h"
+#include "gateway/mcp/input.h"
 #include "gateway/mcp/links.h"
 #include "gateway/mcp/logging.h"
 #include "gateway/mcp/progress.h"
@@ -49,6 +50,7 @@ struct call_out {
 	enum msg_id tool;
 	enum calls_as as;
 	struct compat_call *compat; /* NULL: the call is in the form of core */
+	struct given given;         /* field NULL: the arguments are complete */
 	uint64_t ask, long_timer;
 	struct task_keeping *keeping; /* NULL: it is not being made a task */
 	int64_t begun_ms, due_ms;
@@ -103,6 +105,7 @@ settle(struct call_out *call)
 	task_leave(take_ptr(call->keeping));
 	progress_close(&call->progress);
 	json_decref(call->arguments);
+	blob_clear(&call->given.bytes);
 	compat_close(take_ptr(call->compat));
 }
 
@@ -430,6 +433,8 @@ ask(struct call_out *call, json_t *arguments, struct err *e)
 	                                  : jschema_read(call->tool, arguments, request, e);
 
 	if (failed == 0)
+		failed = input_put(&call->given, request, call->arguments != NULL, e);
+	if (failed == 0)
 		failed = send_request(call, request, e);
 	message_clear(call->tool, request);
 	return failed;
@@ -493,6 +498,8 @@ make_call(const struct call_in *in, struct err *e)
 	arguments_trace(in->meta, call->trace);
 	progress_open(
 	    &call->progress, &call->pending.origin, json_object_get(in->meta, "progressToken"));
+	if (in->given != NULL)
+		call->given = input_move(in->given);
 	/* Only if the daemon is connected now: if it never was, the call has already waited for
 	 * it. */
 	if ((messages[in->tool].hints & repeatable) == repeatable && in->bytes <= REPEAT_BYTES &&

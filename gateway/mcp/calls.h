@@ -12,14 +12,16 @@
 #include "common/table/schema.h"
 
 struct compat_call;
+struct given;
 
-/* A call as read from the client; all members but compat are borrowed. */
+/* A call as read from the client; all members but compat and given are borrowed. */
 struct call_in {
 	struct origin origin;
 	enum msg_id tool;
 	json_t *arguments;          /* object, or NULL for none */
 	json_t *meta;               /* of the request, or NULL */
 	struct compat_call *compat; /* taken; NULL: the call is in the form of core */
+	struct given *given;        /* its bytes are taken; NULL: the arguments are complete */
 	size_t bytes;               /* size of the message that contains the call */
 	enum calls_as {
 		CALLS_TOOL,  /* a result of tools/call */

@@ -29,7 +29,7 @@ struct source {
 	const char *list, *member; /* a member of the reply; of an item, or of its "event" */
 	const char *fixed;         /* arguments, as JSON */
 	const char *needs;         /* an argument that must already be known */
-	json_t *(*values)(void);
+	json_t *(*values)(void);   /* of the gateway, before those of the message; or NULL */
 };
 
 static json_t *
@@ -58,11 +58,17 @@ static const struct source sources[] = {
 	{ "language",     MSG_list_runtimes,          "runtimes",  "language",     NULL, NULL, NULL },
 	{ "path",         MSG_sandbox_list_artifacts, "artifacts", "filename",     NULL, "session_id", NULL },
 	{ "profile",      MSG_none,                   NULL,        NULL,           NULL, NULL, profile_names },
-	{ "schema_name",  MSG_none,                   NULL,        NULL,           NULL, NULL, schema_names },
+	{ "schema_name",  MSG_list_schemas,           "schemas",   "name",         NULL, NULL, schema_names },
 	{ "session_id",   MSG_sandbox_stats,          "sessions",  "session_id",   NULL, NULL, NULL },
 	{ "snapshot_id",  MSG_list_state_snapshots,   "snapshots", "snapshot_id",  NULL, NULL, NULL },
 };
 /* clang-format on */
+
+static json_t *
+own_values(const struct source *s)
+{
+	return s->values != NULL ? s->values() : json_array();
+}
 
 static const struct source *
 find(const char *argument)
@@ -121,7 +127,7 @@ static json_t *
 compose(const struct request *r, const struct reply *replies, json_t *context)
 {
 	const struct source *s = find(json_string_value(context));
-	json_t *all = json_array(), *item;
+	json_t *all = own_values(s), *item;
 	size_t i;
 
 	json_array_foreach(json_object_get(replies[0].value, s->list), i, item)
@@ -146,7 +152,7 @@ ask(const struct request *r, const struct source *s)
 	if (!bus_ready(messages[s->message].server, NULL) ||
 	    (s->needs != NULL && !json_is_string(needed))) {
 		json_decref(arguments);
-		return answer(r, json_array());
+		return answer(r, own_values(s));
 	}
 	if (needed != NULL)
 		json_object_set(arguments, s->needs, needed);
@@ -166,7 +172,7 @@ suggest(const struct request *r, const char *argument, bool has)
 		return method_refuse(r, "argument.name: ref has no argument %.64s", argument);
 	if (s == NULL)
 		return answer(r, json_array());
-	return s->message == MSG_none ? answer(r, s->values()) : ask(r, s);
+	return s->message == MSG_none ? answer(r, own_values(s)) : ask(r, s);
 }
 
 static const char *

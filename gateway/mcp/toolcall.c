@@ -10,7 +10,7 @@
 
 #include "gateway/mcp/approval.h"
 #include "gateway/mcp/elicit.h"
-#include "gateway/mcp/file_input.h"
+#include "gateway/mcp/input.h"
 #include "gateway/mcp/inquire.h"
 
 #include "common/credential/scope.h"
@@ -52,16 +52,21 @@ list(const struct revision *revision, unsigned scopes)
 /* ---- consent ---- */
 
 static json_t *
+say_error(const struct request *r, const struct err *e)
+{
+	json_t *result = result_of_error(r->origin.revision, e);
+
+	return result == NULL ? jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory")
+	                      : jsonrpc_result(r->origin.id, result);
+}
+
+static json_t *
 say(const struct request *r, enum err_code code, const char *text)
 {
 	struct err e;
 
 	err_set(&e, code, "%s", text);
-
-	json_t *result = result_of_error(r->origin.revision, &e);
-
-	return result == NULL ? jsonrpc_error(r->origin.id, RPC_INTERNAL, "out of memory")
-	                      : jsonrpc_result(r->origin.id, result);
+	return say_error(r, &e);
 }
 
 /* The question to the user: the tool, and its arguments unchanged, which a model chose. */
@@ -138,16 +143,17 @@ consented(const struct request *r, enum msg_id tool, const json_t *arguments, js
 
 /* ---- calls ---- */
 
-/* compat: the call as its client made it, or NULL; taken. */
+/* Takes *compat and the bytes of *given; each may be NULL. */
 static json_t *
-begin(const struct request *r, enum msg_id tool, struct compat_call *compat)
+begin(const struct request *r, enum msg_id tool, json_t *arguments, struct compat_call *compat,
+    struct given *given)
 {
 	const struct call_in in = {
 		.origin = r->origin,
 		.tool = tool,
-		.arguments =
-		    compat != NULL ? compat->ours : json_object_get(r->params, "arguments"),
+		.arguments = arguments,
 		.compat = compat,
+		.given = given,
 		.meta = r->meta,
 		.bytes = r->bytes,
 		.as = CALLS_TOOL,
@@ -159,20 +165,20 @@ begin(const struct request *r, enum msg_id tool, struct compat_call *compat)
 	return calls_begin(&in);
 }
 
-/* The file that the arguments name came: again, with its bytes; a larger one the executor has. */
+/* What the arguments name came: the call goes on with it. */
 static json_t *
-on_file(const struct request *r, void *reply, const struct err *e)
+on_input(const struct request *r, void *reply, const struct err *e)
 {
 	enum msg_id tool = tools_find(json_string_value(json_object_get(r->params, "name")));
-	struct request again = *r;
-	json_t *answer = NULL;
+	struct given given = { 0 };
+	struct err why;
+	json_t *arguments =
+	    input_take(tool, json_object_get(r->params, "arguments"), reply, e, &given, &why);
+	json_t *answer =
+	    arguments == NULL ? say_error(r, &why) : begin(r, tool, arguments, NULL, &given);
 
-	if (file_input_is_over(reply, e))
-		return begin(r, tool, NULL);
-	again.params = file_input_params(r, tool, reply, e, &answer);
-	if (again.params != NULL)
-		answer = begin(&again, tool, NULL);
-	json_decref(again.params);
+	json_decref(arguments);
+	blob_clear(&given.bytes);
 	return answer;
 }
 
@@ -193,10 +199,14 @@ call(const struct request *r, const char *name, json_t **answer)
 	}
 	if (!consented(r, tool, arguments, answer))
 		return true;
-	if (compat == NULL && file_input_is(tool, arguments))
-		*answer = file_input_ask(r, tool, arguments, on_file);
-	else
-		*answer = begin(r, tool, take_ptr(compat));
+	if (compat == NULL && input_is(tool, arguments)) {
+		*answer = input_ask(r, tool, arguments, on_input);
+		return true;
+	}
+
+	json_t *ours = compat != NULL ? compat->ours : arguments;
+
+	*answer = begin(r, tool, ours, take_ptr(compat), NULL);
 	return true;
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What snapshotd keeps for each owner, what it refuses, and which changes of its store it detects.
+"""What snapshotd keeps for each owner, snapshots and schemas, what it refuses, and which changes of its store it detects.
 
     snapshotd_store.py BIN ASKER
 """
 
 import base64
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
-from keeper import Keeper, flip, sha256, shorten  # noqa: E402
+from keeper import Keeper, Refused, flip, sha256, shorten  # noqa: E402
 
 TREE = {"a": None, "a/b.txt": b"one", "a/copy": b"one", "empty": b"", "link": ("link", "/etc/shadow"),
         "na%FF%0A": b"odd", "z.bin": bytes(range(256)) * 5000}
@@ -359,6 +360,97 @@ def test_a_second_daemon_on_the_store_is_refused(bin, asker):
         assert keeper.processes["snapshotd"].wait(10) == 1
         keeper.processes["snapshotd"] = first
         keeper.save({"f": b"x"})
+
+
+def register(keeper, name, schema, description="", replace=False, **who):
+    return keeper.ask("register_schema", {"name": name, "schema": schema, "description": description, "replace": replace}, **who)
+
+
+def schema_of(keeper, name, **who):
+    return keeper.ask("get_schema", {"name": name}, **who)["schema"]
+
+
+def names_of(keeper, **who):
+    return [schema["name"] for schema in keeper.ask("list_schemas", {}, **who)["schemas"]]
+
+
+def test_schemas_are_each_owner_s(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        first = register(keeper, "order", {"type": "object"}, "first", namespace="work")
+        assert first["description"] == "first" and first["size"] == len('{"type":"object"}'), first
+        for who in ({}, {"principal": "bob"}, {"principal": "bob", "namespace": "work"}, {"namespace": "play"}):
+            assert names_of(keeper, **who) == []
+            for message in "get_schema", "remove_schema":
+                refused = keeper.refusal(message, {"name": "order"}, **who)
+                assert (refused.code, refused.text) == (
+                    "not_found", "no schema has the name order; there are config, dataset, user"), refused
+        assert keeper.refusal("register_schema", {"name": "order", "schema": {}}, principal=None).code == "denied"
+        assert keeper.refusal("list_schemas", {}, principal=None).code == "denied"
+        register(keeper, "order", {"type": "null"})
+        assert (schema_of(keeper, "order"), schema_of(keeper, "order", namespace="work")) == ('{"type":"null"}', '{"type":"object"}')
+
+
+def test_limits_of_schemas_are_named(bin, asker):
+    large = {"const": "x" * (4194304 - len('{"const":""}'))}
+    with Keeper(bin, asker) as keeper:
+        # All at once: those that write take turns, so that the limit holds.
+        begun = [keeper.asker.begin("register_schema", {"name": f"n{i}", "schema": large}) for i in range(6)]
+        codes = []
+        for answer in begun:
+            try:
+                codes.append("ok" if keeper.asker.wait(answer) else "")
+            except Refused as refused:
+                assert "over the limit of 16777216" in refused.text, refused
+                codes.append(refused.code)
+        assert sorted(codes) == ["limit_exceeded"] * 2 + ["ok"] * 4, codes
+        register(keeper, names_of(keeper)[0], {}, replace=True)
+        register(keeper, "again", {})
+        for i in range(64):
+            register(keeper, f"s{i:02}", {}, principal="bob")
+        refused = keeper.refusal("register_schema", {"name": "s64", "schema": {}}, principal="bob")
+        assert (refused.code, "you have 64 schemas" in refused.text) == ("limit_exceeded", True), refused
+        refused = keeper.refusal("get_schema", {"name": "s65"}, principal="bob")
+        assert "did you mean s" in refused.text and refused.text.endswith(" more"), refused
+        register(keeper, "s00", {"type": "null"}, principal="bob", replace=True)
+
+
+def test_schemas_outlive_a_kill_at_any_time(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        kept, number = {}, 0
+        for _ in range(8):
+            end = time.monotonic() + 0.1
+            while time.monotonic() < end:
+                name, number = f"n{number % 40}", number + 1
+                register(keeper, name, {"const": number}, replace=True)
+                kept[name] = number
+            # One that was not acknowledged is there as it was, or as it should be.
+            begun = keeper.asker.begin("register_schema", {"name": "n0", "schema": {"const": "x" * 3000000}, "replace": True})
+            time.sleep(0.002 * (number % 7))
+            keeper.restart("snapshotd")
+            try:
+                keeper.asker.wait(begun)
+                kept["n0"] = "x" * 3000000
+            except Refused as refused:
+                assert refused.code == "unavailable", refused
+            found = json.loads(schema_of(keeper, "n0"))["const"]
+            assert found in (kept["n0"], "x" * 3000000), str(found)[:80]
+            kept["n0"] = found
+            assert names_of(keeper) == sorted(kept)
+            for name, value in kept.items():
+                assert json.loads(schema_of(keeper, name)) == {"const": value}, name
+            where = os.path.join(keeper.state, "snapshotd", "schemas", sha256(b"alice"))
+            assert not [n for n in os.listdir(where) if n.startswith(".draft-")]
+        assert number > 30, number
+
+
+def test_a_damaged_schema_is_said_to_be_one(bin, asker):
+    with Keeper(bin, asker) as keeper:
+        register(keeper, "a", {"type": "object"})
+        flip(os.path.join(keeper.state, "snapshotd", "schemas", sha256(b"alice"), "a"), -3)
+        refused = keeper.refusal("get_schema", {"name": "a"})
+        assert (refused.code, "damaged" in refused.text) == ("schema_invalid", True), refused
+        keeper.ask("remove_schema", {"name": "a"})
+        assert names_of(keeper) == []
 
 
 def main():

@@ -31,7 +31,7 @@ HINTS = {READ: (True, False, True), MAKE: (False, False, False), SET: (False, Fa
          RUN: (False, True, False)}
 # What the words of a tool's name promise. A tool that may replace or delete existing data is WIPE.
 WORDS = {READ: {"get", "list", "read", "inspect", "stats", "validate", "audit", "follow", "describe"}, SET: {"set"},
-         WIPE: {"delete", "terminate", "close", "restore", "upload", "bridge"}}
+         WIPE: {"delete", "terminate", "close", "restore", "upload", "bridge", "register", "remove"}}
 
 
 def kind_of(tool):

@@ -36,6 +36,9 @@ CALLS = {
     "list_state_snapshots": {},
     "describe_state_snapshot": {"snapshot_id": SNAPSHOT},
     "delete_state_snapshot": {"snapshot_id": SNAPSHOT},
+    "register_schema": {"name": "a", "schema": {"type": "object"}},
+    "list_schemas": {},
+    "remove_schema": {"name": "a"},
     "validate_code": {"code": "import os"},
     "validate_csv_data": {"csv_content": "a,b\n1,2\n"},
     "validate_json_data": {"data": {"a": 1}, "schema_name_or_dict": {"type": "object"}},
@@ -44,7 +47,8 @@ CALLS = {
     "request_egress": {"domain": "b.test"},
 }
 URIS = ("sandbox://status", "sandbox://logs", f"sandbox://artifacts/{SESSION}/a.txt", f"sandbox://artifacts/{SESSION}",
-        f"sandbox://sessions/{SESSION}", f"sandbox://snapshots/{SNAPSHOT}", "sandbox://audit/exec_1")
+        f"sandbox://sessions/{SESSION}", f"sandbox://snapshots/{SNAPSHOT}", "sandbox://audit/exec_1",
+        "sandbox://schemas", "sandbox://schemas/a")
 # Arguments with completions, and their templates.
 COMPLETED = {"session_id": "sandbox://sessions/{session_id}", "snapshot_id": "sandbox://snapshots/{snapshot_id}",
              "execution_id": "sandbox://audit/{execution_id}"}

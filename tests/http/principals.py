@@ -109,6 +109,7 @@ class World:
         ann.call("bridge_data", session_id=self.session, key=MARK, data=MARK)
         ann.call("sandbox_upload_file", filename=self.file, content_base64=base64.b64encode(MARK.encode()).decode())
         self.snapshot = ann.call("create_state_snapshot", session_id=self.session, description=MARK)["snapshot_id"]
+        ann.call("register_schema", name=MARK, schema={"title": MARK, "type": "integer"}, description=MARK)
         ann.call("set_resource_limits", resource_limits={"max_ram_mb": 77})
         asked = ann.ask("tools/call", {"name": "delete_state_snapshot", "arguments": {"snapshot_id": self.snapshot}}, TASKS)
         self.state = asked.json["result"]["requestState"]
@@ -240,6 +241,28 @@ def test_each_resource(world):
             answers = [stranger.ask("resources/read", {"uri": fill(template["uriTemplate"], source)}) for source in (theirs, others)]
             same(world, *answers, [theirs[n] for n in names], [others[n] for n in names], (name, template["uriTemplate"]))
             assert "error" in answers[0].json or answers[0].json["result"]["contents"][0]["text"].find("entries\":[]") > 0, answers
+
+
+# The owner's schema is one that never was; the strangers may have one of the same name.
+def test_registered_schemas(world):
+    never = "n" * len(MARK)
+    checked = world.owner.call("validate_json_data", data="x", schema_name_or_dict=MARK)
+    assert checked["valid"] is False, checked
+    for name, stranger in world.strangers.items():
+        for ask in (lambda n: stranger.try_call("validate_json_data", {"data": 1, "schema_name_or_dict": n}, TASKS),
+                    lambda n: confirm(stranger, "remove_schema", {"name": n}),
+                    lambda n: stranger.ask("resources/read", {"uri": "sandbox://schemas/" + n})):
+            same(world, ask(MARK), ask(never), [MARK], [never], name)
+        listed = stranger.call("list_schemas")
+        assert listed["schemas"] == [], (name, listed)
+        completed = stranger.ask("completion/complete", {"ref": {"type": "ref/resource", "uri": "sandbox://schemas/{schema_name}"},
+                                                         "argument": {"name": "schema_name", "value": ""}})
+        assert MARK not in completed.body.decode() and "dataset" in completed.body.decode(), completed
+        stranger.call("register_schema", name=MARK, schema={"type": "string"})
+        assert stranger.call("validate_json_data", data="x", schema_name_or_dict=MARK)["valid"] is True
+        assert world.owner.call("validate_json_data", data=1, schema_name_or_dict=MARK)["valid"] is True
+        confirm(stranger, "remove_schema", {"name": MARK})
+    assert world.owner.call("validate_json_data", data="x", schema_name_or_dict=MARK)["valid"] is False
 
 
 def fill(template, values):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - calls that are forwarded to snapshotd, which checks the owner of a snapshot. */
+/* snapshot.c - calls that are forwarded to snapshotd, which checks the owner of what they name. */
 #include "executor/session/snapshot/snapshot.h"
 
 #include "executor/options.h"
@@ -13,8 +13,8 @@ answered(void *self, void *reply, const struct err *e)
 		call_fail(self, e);
 }
 
-static int
-pass_on(struct call *call, enum msg_id message, void *request, struct err *e)
+int
+snapshot_pass_on(struct call *call, enum msg_id message, void *request, struct err *e)
 {
 	const struct ask ask = {
 		.to = PEER_snapshotd,
@@ -36,7 +36,7 @@ snapshot_on_list_state_snapshots(struct call *call, void *request, struct err *e
 	const struct list_state_snapshots *ask = request;
 	struct snapshot_query query = { .session_id = ask->session_id };
 
-	return pass_on(call, MSG_snapshot_query, &query, e);
+	return snapshot_pass_on(call, MSG_snapshot_query, &query, e);
 }
 
 int
@@ -45,5 +45,5 @@ snapshot_on_delete_state_snapshot(struct call *call, void *request, struct err *
 	const struct delete_state_snapshot *ask = request;
 	struct snapshot_drop drop = { .snapshot_id = ask->snapshot_id };
 
-	return pass_on(call, MSG_snapshot_drop, &drop, e);
+	return snapshot_pass_on(call, MSG_snapshot_drop, &drop, e);
 }

@@ -10,3 +10,7 @@ int snapshot_restore_on_restore_state_snapshot(struct call *, void *request, str
 int snapshot_show_on_describe_state_snapshot(struct call *, void *request, struct err *);
 int snapshot_on_list_state_snapshots(struct call *, void *request, struct err *);
 int snapshot_on_delete_state_snapshot(struct call *, void *request, struct err *);
+
+/* Sends the request to snapshotd in the name of the call, which its reply or error ends.  Takes the
+ * request's blobs. */
+int snapshot_pass_on(struct call *, enum msg_id message, void *request, struct err *);

@@ -10,23 +10,27 @@
 #include "gateway/mcp/resource/resource.h"
 
 #include "gateway/mcp/icon.h"
+#include "gateway/mcp/inquire.h"
 #include "gateway/mcp/page.h"
 #include "gateway/mcp/resource/keep.h"
 #include "gateway/mcp/resource/output.h"
 #include "gateway/mcp/resource/uri.h"
 #include "gateway/mcp/resource/view.h"
+#include "gateway/mcp/result.h"
 
 #include "common/credential/scope.h"
 
 #include "common/base/auto.h"
 #include "common/bus/bus.h"
+#include "common/codec/jschema.h"
 #include "common/table/schemas.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define JSON "application/json"
-#define TEXT "text/plain"
+#define JSON   "application/json"
+#define TEXT   "text/plain"
+#define SCHEMA "application/schema+json"
 
 struct resource {
 	const char *uri; /* or a template */
@@ -57,7 +61,7 @@ static const struct resource resources[] = {
 	{ URI_SCHEMAS, "schemas", "Named JSON Schemas",
 	  "Schemas that data can be checked against by name.", JSON, { { 0 } }, NULL, read_schemas },
 	{ URI_SCHEMAS "/{schema_name}", "schema", "A named JSON Schema",
-	  "One of config, dataset, user.", "application/schema+json", { { 0 } }, NULL, read_schema },
+	  "One of config, dataset, user, or one that you registered.", SCHEMA, { { 0 } }, NULL, read_schema },
 	{ URI_FILES "{session_id}/{+path}", "artifact", "A file of a session",
 	  "A file of a session's workspace: text as text, other content as base64.", NULL,
 	  { { MSG_sandbox_read_artifact, NULL } }, view_file, NULL },
@@ -125,18 +129,10 @@ resource_template(unsigned index)
 
 /* ---- schemas ---- */
 
+/* Takes all. */
 static json_t *
-read_schemas(const struct request *r, const json_t *variables)
+say_schemas(const struct request *r, json_t *all)
 {
-	json_t *all = json_array();
-
-	(void)variables;
-	for (const struct schema *s = schemas; s->name != NULL; s++)
-		json_array_append_new(
-		    all, json_pack("{s:s, s:s, s:o, s:o}", "name", s->name, "title", s->title,
-			     "uri", json_sprintf(URI_SCHEMAS "/%s", s->name), "schema",
-			     json_loads(s->text, 0, NULL)));
-
 	json_t *value = json_pack("{s:o}", "schemas", all);
 	auto_free char *text = json_dumps(value, JSON_COMPACT);
 
@@ -145,13 +141,78 @@ read_schemas(const struct request *r, const json_t *variables)
 }
 
 static json_t *
+own_schemas(void)
+{
+	json_t *all = json_array();
+
+	for (const struct schema *s = schemas; s->name != NULL; s++)
+		json_array_append_new(
+		    all, json_pack("{s:s, s:s, s:o, s:o}", "name", s->name, "title", s->title,
+			     "uri", json_sprintf(URI_SCHEMAS "/%s", s->name), "schema",
+			     json_loads(s->text, 0, NULL)));
+	return all;
+}
+
+/* If the store of schemas cannot be read, those of this server are all that can be used. */
+static json_t *
+on_schemas(const struct request *r, void *reply, const struct err *e)
+{
+	const struct schema_list *list = reply;
+	json_t *all = own_schemas();
+
+	(void)e;
+	for (size_t i = 0; list != NULL && i < list->schemas.count; i++) {
+		const struct registered_schema *s =
+		    (struct registered_schema *)list->schemas.items + i;
+		json_t *one = jschema_write(MSG_registered_schema, s);
+
+		json_object_set_new(one, "uri", json_sprintf(URI_SCHEMAS "/%s", s->name));
+		json_array_append_new(all, one);
+	}
+	return say_schemas(r, all);
+}
+
+static json_t *
+read_schemas(const struct request *r, const json_t *variables)
+{
+	struct list_schemas request = { 0 };
+
+	(void)variables;
+	if (!bus_ready(PEER_executor, NULL))
+		return say_schemas(r, own_schemas());
+	return inquire(r,
+	    (struct ask){ .to = PEER_executor,
+		.home = true,
+		.message = MSG_list_schemas,
+		.request = &request },
+	    on_schemas);
+}
+
+static json_t *
+on_schema(const struct request *r, void *reply, const struct err *e)
+{
+	const struct schema_text *text = reply;
+
+	if (text != NULL)
+		return view_text(r, SCHEMA, json_stringn(text->schema.data, text->schema.size));
+	return e->code == ERR_not_found ? view_absent(r) : result_rpc_error(r->origin.id, e);
+}
+
+static json_t *
 read_schema(const struct request *r, const json_t *variables)
 {
-	const struct schema *s =
-	    schemas_find(json_string_value(json_object_get(variables, "schema_name")));
+	const char *name = json_string_value(json_object_get(variables, "schema_name"));
+	const struct schema *s = schemas_find(name);
+	struct get_schema request = { .name = (char *)(uintptr_t)name };
 
-	return s == NULL ? view_absent(r)
-	                 : view_text(r, "application/schema+json", json_string(s->text));
+	if (s != NULL)
+		return view_text(r, SCHEMA, json_string(s->text));
+	if (!schemas_is_name(name))
+		return view_absent(r);
+	return inquire(r,
+	    (struct ask){
+		.to = PEER_executor, .home = true, .message = MSG_get_schema, .request = &request },
+	    on_schema);
 }
 
 /* ---- reading ---- */
@@ -256,7 +317,7 @@ list_resources(const struct revision *revision, unsigned scopes)
 		json_array_append_new(
 		    all, json_pack("{s:o, s:s, s:s, s:s}", "uri",
 			     json_sprintf(URI_SCHEMAS "/%s", s->name), "name", s->name,
-			     "description", s->title, "mimeType", "application/schema+json"));
+			     "description", s->title, "mimeType", SCHEMA));
 	return all;
 }
 
