@@ -44,7 +44,7 @@ static const struct {
 	    "allowed_imports, use_container, memory_limit, session_id, namespace, "
 	    "enable_network, allowed_domains, profile, ..." },
 	{ MSG_validate_code, "{\"code\":\"x\",\"language\":\"ruby\"}", ERR_invalid_argument,
-	    "language: 'ruby' is not one of python, node, shell" },
+	    "language: 'ruby' is not one of python, node, shell, typescript" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"files\":[{\"filename\":\"a\"},{}]}",
 	    ERR_invalid_argument, "files[1].filename: missing" },
 	{ MSG_execute_code, "{\"code\":\"x\",\"files\":[{\"filename\":\"a\"},7]}",

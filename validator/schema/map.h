@@ -21,26 +21,37 @@ struct map {
 	size_t room, count; /* room: a power of two */
 };
 
+/* Do so many bytes, which end there, differ?  Those before have been compared, so they may overlap.
+ */
+#define MAP_DIFFER(type, a, b) \
+	({ \
+		type x, y; \
+		memcpy(&x, a, sizeof x); \
+		memcpy(&y, b, sizeof y); \
+		x != y; \
+	})
+
 /* memcmp() == 0, without a call: keys are short. */
 static inline bool
 map_same(const char *a, const char *b, size_t size)
 {
-	uint64_t x, y;
 	size_t i = 0;
 
-	for (; size - i >= sizeof x; i += sizeof x) {
-		memcpy(&x, a + i, sizeof x);
-		memcpy(&y, b + i, sizeof y);
-		if (x != y)
-			return false;
+	if (size < sizeof(uint32_t)) {
+		for (; i < size; i++)
+			if (a[i] != b[i])
+				return false;
+		return true;
 	}
-	for (; i < size; i++)
-		if (a[i] != b[i])
+	if (size < sizeof(uint64_t))
+		return !MAP_DIFFER(uint32_t, a, b) &&
+		       !MAP_DIFFER(uint32_t, a + size - 4, b + size - 4);
+	for (; size - i > sizeof(uint64_t); i += sizeof(uint64_t))
+		if (MAP_DIFFER(uint64_t, a + i, b + i))
 			return false;
-	return true;
+	return !MAP_DIFFER(uint64_t, a + size - 8, b + size - 8);
 }
 
-/* The hash of a key, within this process. */
 uint64_t map_hash(const char *key, size_t size);
 
 /* The entry of a key, or the free one where it belongs; the map has room. */

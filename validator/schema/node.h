@@ -79,6 +79,7 @@ struct object_rule {
 	const struct node *additional, *names;
 	bool walk;       /* members have to be looked at one by one */
 	bool only_known; /* but only those of `members` */
+	uint64_t known;  /* view_bit() of each of `members` */
 };
 
 struct branches {

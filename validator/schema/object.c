@@ -101,9 +101,11 @@ check_members(struct run *run, const struct node *node, const struct view *value
 	struct place at = { .up = place, .of = value->json };
 	bool ok = true, evaluated;
 
+	if (rule->only_known && (rule->known & value->members->names) == 0)
+		return true;
 	for (uint32_t i = 0; i < value->count && (ok || run->problems != NULL) && !run->stopped;
 	     i++) {
-		const struct view_member *one = &value->members[i];
+		const struct view_member *one = &value->members->all[i];
 		const struct member *member =
 		    map_find(&rule->members, one->key, one->size, one->hash);
 
@@ -204,7 +206,7 @@ object_check_rest(struct run *run, const struct node *node, const struct view *v
 	bool ok = true;
 
 	for (uint32_t i = 0; i < value->count && !run->stopped; i++) {
-		const struct view_member *one = &value->members[i];
+		const struct view_member *one = &value->members->all[i];
 
 		if (seen_has(seen, i))
 			continue;

@@ -10,6 +10,7 @@
 #include "validator/schema/compile.h"
 #include "validator/schema/note.h"
 #include "validator/schema/uri.h"
+#include "validator/schema/view.h"
 
 #include "common/base/auto.h"
 
@@ -142,13 +143,22 @@ target_of(const struct node *node)
 }
 
 static void
+settle_object(struct object_rule *rule)
+{
+	rule->only_known =
+	    rule->names == NULL && rule->patterns == NULL && rule->additional == NULL;
+	for (size_t i = 0; i < rule->members.room; i++)
+		if (rule->members.entries[i].value != NULL)
+			rule->known |= view_bit(rule->members.entries[i].hash);
+}
+
+static void
 settle_node(struct node *node)
 {
 	struct object_rule *object = node->object;
 
 	if (object != NULL)
-		object->only_known =
-		    object->names == NULL && object->patterns == NULL && object->additional == NULL;
+		settle_object(object);
 	struct array_rule *array = node->array;
 
 	if (array != NULL)

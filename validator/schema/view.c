@@ -28,13 +28,18 @@ read_members(struct view *view, struct arena *arena, const json_t *value)
 {
 	json_t *object = (json_t *)(uintptr_t)value;
 	size_t n = json_object_size(value);
-	struct view_member *members = arena_take(arena, n * sizeof *members), *member = members;
+	struct view_members *members =
+	    arena_take(arena, sizeof *members + n * sizeof *members->all);
+	struct view_member *member = members->all;
+
+	members->names = 0;
 
 	for (void *at = json_object_iter(object); at != NULL;
 	     at = json_object_iter_next(object, at), member++) {
 		member->key = json_object_iter_key(at);
 		member->size = (uint32_t)json_object_iter_key_len(at);
 		member->hash = map_hash(member->key, member->size);
+		members->names |= view_bit(member->hash);
 		view_read(&member->value, arena, json_object_iter_value(at));
 	}
 	view->members = members;
@@ -80,10 +85,12 @@ view_name(const char *key, size_t size)
 bool
 view_has(const struct view *view, const char *key, size_t size, uint64_t hash)
 {
+	if ((view->members->names & view_bit(hash)) == 0)
+		return false;
 	if (view->count > FEW_MEMBERS)
 		return json_object_getn(view->json, key, size) != NULL;
 	for (uint32_t i = 0; i < view->count; i++) {
-		const struct view_member *member = &view->members[i];
+		const struct view_member *member = &view->members->all[i];
 
 		if (member->hash == hash && member->size == size &&
 		    memcmp(member->key, key, size) == 0)

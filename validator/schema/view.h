@@ -16,7 +16,7 @@ struct view {
 	union {
 		const char *text;
 		const struct view *items;
-		const struct view_member *members;
+		const struct view_members *members;
 		double number;
 	};
 	uint32_t count;       /* bytes, items or members */
@@ -31,6 +31,17 @@ struct view_member {
 	uint32_t size;
 	struct view value;
 };
+
+struct view_members {
+	uint64_t names; /* view_bit() of each: a name whose bit is not set is not there */
+	struct view_member all[];
+};
+
+static inline uint64_t
+view_bit(uint64_t hash)
+{
+	return UINT64_C(1) << (hash >> 58);
+}
 
 /* The memory is the arena's; the value must live as long. */
 void view_read(struct view *, struct arena *, const json_t *);
