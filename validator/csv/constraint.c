@@ -238,6 +238,25 @@ read_words(struct reading *r, json_t *value, struct err *e)
 }
 
 static int
+read_references(struct reading *r, json_t *value, struct err *e)
+{
+	const char *csv = json_string_value(json_object_get(value, "csv"));
+	const char *column = json_is_object(value)
+	                         ? json_string_value(json_object_get(value, "column"))
+	                         : json_string_value(value);
+
+	if (column == NULL ||
+	    (json_is_object(value) && (csv == NULL || json_object_size(value) != 2)))
+		return wrong(
+		    r, e, "must be the name of a column, or {csv, column} with another table");
+	r->to->references = strdup(column);
+	r->to->reference_csv = csv != NULL ? strdup(csv) : NULL;
+	return r->to->references == NULL || (csv != NULL && r->to->reference_csv == NULL)
+	           ? err_sys(e, "keep a reference")
+	           : 0;
+}
+
+static int
 read_nulls(struct reading *r, json_t *value, struct err *e)
 {
 	r->to->nullable = true;
@@ -286,6 +305,7 @@ static const struct key {
 	{ "regex", read_pattern },
 	{ "enum", read_words },
 	{ "values", read_words },
+	{ "references", read_references },
 };
 
 static bool
@@ -318,7 +338,7 @@ read_object(struct reading *r, struct err *e)
 
 	json_object_foreach(r->whole, name, value) if (!is_key(name)) return wrong(r, e,
 	    "unknown key \"%.30s\"; known: type, format, nullable, null_values, "
-	    "unique, optional, min, max, length, min_length, max_length, pattern, enum",
+	    "unique, optional, min, max, length, min_length, max_length, pattern, enum, references",
 	    name);
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		if ((value = json_object_get(r->whole, keys[i].name)) == NULL)
@@ -344,7 +364,7 @@ constraint_read(struct constraint *to, const char *column, json_t *json, struct 
 		return wrong(&r, e, "must be the name of a type or an object");
 	int status = read_object(&r, e);
 	to->only_type = !to->unique && !to->has_length && to->pattern == NULL &&
-	                to->nulls.count == 0 && to->words.count == 0;
+	                to->nulls.count == 0 && to->words.count == 0 && to->references == NULL;
 	return status;
 }
 
@@ -353,6 +373,8 @@ constraint_clear(struct constraint *c)
 {
 	pcre2_code_free(c->pattern);
 	pcre2_match_data_free(c->match);
+	free(c->references);
+	free(c->reference_csv);
 	texts_clear(&c->formats);
 	texts_clear(&c->nulls);
 	texts_clear(&c->words);

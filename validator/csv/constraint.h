@@ -29,8 +29,10 @@ struct constraint {
 	pcre2_match_data *match;
 	char pattern_text[CONSTRAINT_SHOWN];
 	struct texts formats, nulls;
-	struct texts with;  /* columns that it is unique together with */
-	struct texts words; /* sorted; with items, a cell must be one of these */
+	struct texts with;   /* columns that it is unique together with */
+	char *references;    /* a column whose values the cells must have; NULL: any */
+	char *reference_csv; /* the table with that column; NULL: this one */
+	struct texts words;  /* sorted; with items, a cell must be one of these */
 };
 
 /* column: its name, for errors. invalid_argument names the key by its path. Clear it in any case.

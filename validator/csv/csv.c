@@ -175,6 +175,7 @@ close_table(struct table *t)
 		constraint_clear(&t->fields[i].rule);
 		column_close(&t->fields[i].column);
 		distinct_close(&t->fields[i].unique);
+		distinct_close(&t->fields[i].values);
 	}
 	key_close(t);
 	free(t->fields);

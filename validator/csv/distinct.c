@@ -103,6 +103,19 @@ distinct_add(struct distinct *set, struct distinct_budget *budget, const void *d
 	return DISTINCT_NEW;
 }
 
+bool
+distinct_has(
+    const struct distinct *set, const struct distinct_budget *budget, const void *data, size_t size)
+{
+	uint64_t hash[2];
+
+	if (set->room == 0)
+		return false;
+	hash_value(budget, data, size, hash);
+	const struct distinct_entry *entry = find(set->entries, set->room, hash);
+	return (entry->hash[0] | entry->hash[1]) != 0;
+}
+
 void
 distinct_close(struct distinct *set)
 {

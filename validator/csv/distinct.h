@@ -2,6 +2,7 @@
 /* distinct.h - sets of cells without zero bytes, by a keyed hash of 128 bits. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,4 +28,7 @@ void distinct_begin(struct distinct_budget *, size_t entries);
 /* *first: where a known value was first added; at: where this one is. */
 enum distinct_result distinct_add(struct distinct *, struct distinct_budget *, const void *data,
     size_t size, uint64_t at, uint64_t *first);
+/* Is the value in the set? */
+bool distinct_has(
+    const struct distinct *, const struct distinct_budget *, const void *data, size_t size);
 void distinct_close(struct distinct *);

@@ -30,7 +30,8 @@ struct table_column {
 	bool has_rule;
 	struct column column;
 	struct distinct unique;
-	unsigned keys; /* bits of those that it belongs to */
+	struct distinct values; /* that `references` allows */
+	unsigned keys;          /* bits of those that it belongs to */
 };
 
 /* Columns whose values must be unique together; see key.h. */
@@ -44,6 +45,7 @@ struct table_key {
 struct table {
 	const struct validate_csv_data *ask;
 	struct csv_report *out;
+	const struct blob *text;
 	json_t *rules;
 	const char *guessed;         /* the encoding, if no mark and no caller says it */
 	char delimiter, declared;    /* declared: by the text; zero: not */

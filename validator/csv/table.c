@@ -9,6 +9,7 @@
 
 #include "validator/csv/cell.h"
 #include "validator/csv/key.h"
+#include "validator/csv/reference.h"
 #include "validator/csv/width.h"
 
 #include "common/base/auto.h"
@@ -221,7 +222,9 @@ check_header(struct table *t, struct err *e)
 			report_missing(t, wanted->items[i]);
 	if (t->rules == NULL)
 		return 0;
-	return check_absent_rules(t, e) < 0 ? -1 : key_begin(t, e);
+	if (check_absent_rules(t, e) < 0 || key_begin(t, e) < 0)
+		return -1;
+	return reference_begin(t, t->text, e);
 }
 
 /* ---- rows ---- */
@@ -321,6 +324,7 @@ table_scan(const struct table *t)
 int
 table_check(struct table *t, const struct blob *text, struct err *e)
 {
+	t->text = text;
 	struct scan scan = table_scan(t);
 	struct fault fault = { "header", NULL, NULL, 0 };
 
