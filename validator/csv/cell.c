@@ -2,8 +2,6 @@
 /* cell.c - one function for each rule of a column; trusts nothing. */
 #include "validator/csv/cell.h"
 
-#include "validator/csv/reference.h"
-
 #include "common/base/auto.h"
 
 #include <inttypes.h>
@@ -226,7 +224,7 @@ check_fully(
 		    "is not one of the %zu allowed values, of which the first is %.60s",
 		    rule->words.count, rule->words.items[0]);
 	fault.rule = "references";
-	if (rule->references != NULL && !reference_has(t, column, data, size))
+	if (rule->references != NULL && !distinct_has(&column->values, &t->budget, data, size))
 		table_report(t, &fault, "is no value of column \"%.60s\"%s", rule->references,
 		    rule->reference_csv != NULL ? " of the other table" : "");
 	return check_unique(t, column, &cell, fault, e);

@@ -69,7 +69,7 @@ choose_dialect(struct table *t, struct blob *text, struct err *e)
 	skip_lines(t, text);
 	if (t->delimiter == '\0')
 		t->delimiter = t->declared;
-	struct scan how = table_scan(t);
+	struct scan how = options_scan(t);
 	struct dialect found = dialect_detect(&how, text->data, text->size);
 	t->delimiter = found.delimiter;
 	t->title = found.title;

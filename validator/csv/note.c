@@ -6,7 +6,7 @@
  */
 #include "validator/csv/note.h"
 
-#include "validator/csv/table.h"
+#include "validator/csv/options.h"
 
 #include "common/base/auto.h"
 
@@ -129,7 +129,7 @@ note_footer(struct note *note, const struct table *t, const struct blob *text)
 	const char *data = text->data;
 	size_t at = last_line(data, text->size);
 	struct footer footer = { 0 };
-	struct scan scan = table_scan(t);
+	struct scan scan = options_scan(t);
 	struct err e;
 
 	if (t->out->row_count < 2)

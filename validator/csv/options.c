@@ -124,3 +124,13 @@ options_read(struct table *t, struct err *e)
 		t->escape = NONE;
 	return check_distinct(t, e);
 }
+
+struct scan
+options_scan(const struct table *t)
+{
+	return (struct scan){ .delimiter = t->delimiter,
+		.quote = t->quote,
+		.escape = t->escape,
+		.comment = t->comment,
+		.lines = t->skipped };
+}

@@ -6,3 +6,5 @@
 
 /* Into *t; delimiter is zero if none was given. invalid_argument names the argument. */
 int options_read(struct table *t, struct err *);
+/* A parser of the table's dialect, without callbacks. */
+struct scan options_scan(const struct table *);

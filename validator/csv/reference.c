@@ -3,7 +3,7 @@
 #include "validator/csv/reference.h"
 
 #include "validator/csv/dialect.h"
-#include "validator/csv/table.h"
+#include "validator/csv/options.h"
 
 #include "common/base/loop.h"
 
@@ -71,7 +71,7 @@ read_values(struct table *t, struct table_column *field, const struct blob *whol
 {
 	const char *other = field->rule.reference_csv;
 	struct source source = { .table = t, .field = field };
-	struct scan scan = other == NULL ? table_scan(t) : (struct scan){ .quote = '"' };
+	struct scan scan = other == NULL ? options_scan(t) : (struct scan){ .quote = '"' };
 	size_t size = other == NULL ? whole->size : strlen(other);
 	const char *text = other == NULL ? whole->data : other;
 
@@ -100,11 +100,4 @@ reference_begin(struct table *t, const struct blob *whole, struct err *e)
 		    read_values(t, &t->fields[i], whole, e) < 0)
 			return -1;
 	return 0;
-}
-
-bool
-reference_has(
-    const struct table *t, const struct table_column *field, const char *data, size_t size)
-{
-	return distinct_has(&field->values, &t->budget, data, size);
 }

@@ -15,6 +15,3 @@
  * values, or too late.
  */
 int reference_begin(struct table *, const struct blob *whole, struct err *);
-/* Is the cell one of the values? */
-bool reference_has(
-    const struct table *, const struct table_column *, const char *data, size_t size);

@@ -9,6 +9,7 @@
 
 #include "validator/csv/cell.h"
 #include "validator/csv/key.h"
+#include "validator/csv/options.h"
 #include "validator/csv/reference.h"
 #include "validator/csv/width.h"
 
@@ -311,21 +312,11 @@ on_row(void *self, size_t cells, uint64_t line, struct err *e)
 	return t->failed ? err_set(e, ERR_limit_exceeded, "csv_content: no memory left") : 0;
 }
 
-struct scan
-table_scan(const struct table *t)
-{
-	return (struct scan){ .delimiter = t->delimiter,
-		.quote = t->quote,
-		.escape = t->escape,
-		.comment = t->comment,
-		.lines = t->skipped };
-}
-
 int
 table_check(struct table *t, const struct blob *text, struct err *e)
 {
 	t->text = text;
-	struct scan scan = table_scan(t);
+	struct scan scan = options_scan(t);
 	struct fault fault = { "header", NULL, NULL, 0 };
 
 	scan.cell = on_cell;

@@ -4,7 +4,5 @@
 
 #include "validator/csv/state.h"
 
-/* A parser of its dialect, without callbacks. */
-struct scan table_scan(const struct table *);
 /* Reads all of the text. */
 int table_check(struct table *, const struct blob *text, struct err *);
