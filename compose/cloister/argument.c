@@ -25,18 +25,34 @@ find(enum msg_id tool, const char *name, size_t size)
 	return NULL;
 }
 
+/* "a, b, c": what clients may send. */
+static void
+write_names(enum msg_id tool, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < messages[tool].nfields && used < size; i++)
+		if (!messages[tool].fields[i].own)
+			used += (size_t)snprintf(text + used, size - used, "%s%s",
+			    used > 0 ? ", " : "", messages[tool].fields[i].name);
+}
+
 static int
 unknown(enum msg_id tool, const char *name, size_t size, struct err *e)
 {
-	char wanted[64];
+	char wanted[64], all[256] = "none";
 	struct nearest near = { .wanted = wanted };
 
 	snprintf(wanted, sizeof wanted, "%.*s", (int)size, name);
 	for (size_t i = 0; i < messages[tool].nfields; i++)
 		nearest_offer(&near, messages[tool].fields[i].name);
-	return err_set(e, ERR_invalid_argument, "%s has no argument '%s'%s%s%s",
-	    messages[tool].name, wanted, near.name != NULL ? "; did you mean '" : "",
-	    near.name != NULL ? near.name : "", near.name != NULL ? "'?" : "");
+	write_names(tool, all, sizeof all);
+	if (near.name != NULL)
+		return err_set(e, ERR_invalid_argument,
+		    "%s has no argument '%s'; did you mean '%s'?", messages[tool].name, wanted,
+		    near.name);
+	return err_set(e, ERR_invalid_argument, "%s has no argument '%s'; its arguments are %s",
+	    messages[tool].name, wanted, all);
 }
 
 /* ---- one value ---- */
@@ -81,22 +97,23 @@ as_texts(const char *text)
 	return list;
 }
 
+/* what: in an error; help: NULL: the words are listed. */
 static const struct {
 	json_t *(*read)(const char *text);
-	const char *what;
+	const char *what, *help;
 } readers[] = {
-	[KIND_TEXT] = { as_text, "UTF-8" },
-	[KIND_PAGE] = { as_text, "UTF-8" },
-	[KIND_BLOB] = { as_text, "UTF-8" },
-	[KIND_ANY] = { as_any, "UTF-8" },
-	[KIND_UINT] = { as_json, "a number" },
-	[KIND_INT] = { as_json, "a number" },
-	[KIND_REAL] = { as_json, "a number" },
-	[KIND_FLAG] = { as_json, "true or false" },
-	[KIND_WORD] = { as_text, "UTF-8" },
-	[KIND_TEXTS] = { as_texts, "a JSON array" },
-	[KIND_ITEM] = { as_json, "a JSON object" },
-	[KIND_LIST] = { as_json, "a JSON array" },
+	[KIND_TEXT] = { as_text, "UTF-8", "text" },
+	[KIND_PAGE] = { as_text, "UTF-8", "text" },
+	[KIND_BLOB] = { as_text, "UTF-8", "base64" },
+	[KIND_ANY] = { as_any, "UTF-8", "JSON, or a text" },
+	[KIND_UINT] = { as_json, "a number", "number" },
+	[KIND_INT] = { as_json, "a number", "number" },
+	[KIND_REAL] = { as_json, "a number", "number" },
+	[KIND_FLAG] = { as_json, "true or false", "true or false" },
+	[KIND_WORD] = { as_text, "UTF-8", NULL },
+	[KIND_TEXTS] = { as_texts, "a JSON array", "a,b,c or a JSON array" },
+	[KIND_ITEM] = { as_json, "a JSON object", "JSON object, or NAME.MEMBER=VALUE" },
+	[KIND_LIST] = { as_json, "a JSON array", "JSON array" },
 };
 
 static int
@@ -179,4 +196,37 @@ argument_add(json_t *arguments, const char *name, const char *text, struct err *
 	return json_array_append_new(list, json_string(text)) == 0
 	           ? 0
 	           : err_set(e, ERR_invalid_argument, "%s: not UTF-8", name);
+}
+
+/* ---- help ---- */
+
+static void
+print_words(enum word_set set, FILE *to)
+{
+	const char *word;
+
+	for (int i = 0; (word = word_text(set, i)) != NULL; i++)
+		fprintf(to, "%s%s", i > 0 ? "|" : "", word);
+}
+
+static void
+print_field(const struct field *field, FILE *to)
+{
+	fprintf(to, "\n  %s%s  (", field->name, field->needed ? ", required" : "");
+	if (readers[field->kind].help != NULL)
+		fputs(readers[field->kind].help, to);
+	else
+		print_words(field->set, to);
+	fprintf(to, ")\n        %s\n", field->doc);
+}
+
+void
+argument_help(enum msg_id tool, FILE *to)
+{
+	const struct message *m = &messages[tool];
+
+	fprintf(to, "usage: cloister call %s [NAME=VALUE...]\n\n%s\n", m->name, m->doc);
+	for (const struct field *f = m->fields; f < m->fields + m->nfields; f++)
+		if (!f->own)
+			print_field(f, to);
 }

@@ -6,6 +6,7 @@
 #include "common/table/schema.h"
 
 #include <jansson.h>
+#include <stdio.h>
 
 /*
  * Sets the argument in `arguments`; "limits.max_ram_mb" is a member of the object "limits". A tool
@@ -18,5 +19,7 @@ int argument_set(
 int argument_set_text(json_t *arguments, const char *name, const struct blob *text, struct err *e);
 /* The same for an argument that is bytes: their base64, of which no other copy stays. */
 void argument_set_bytes(json_t *arguments, const char *name, const struct blob *bytes);
+/* Prints what a tool does, and its arguments with their types. */
+void argument_help(enum msg_id tool, FILE *to);
 /* Adds the text to a list of texts. */
 int argument_add(json_t *arguments, const char *name, const char *text, struct err *e);

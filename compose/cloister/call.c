@@ -28,6 +28,7 @@ struct order {
 	const struct command *command;
 	const char *tool;
 	struct words words;
+	bool quiet;
 };
 
 /* ---- the daemons ---- */
@@ -82,6 +83,26 @@ passes(const json_t *value, const char *test)
 	return !json_is_false(value);
 }
 
+/* The part of a result that was asked for: what a run gave, or all. */
+static void
+print_value(const json_t *value)
+{
+	const json_t *result = json_object_get(value, "result"),
+		     *output = json_object_get(value, "stdout");
+	const json_t *shown = result != NULL && !json_is_null(result) ? result
+	                      : output != NULL                        ? output
+	                                                              : value;
+
+	if (!json_is_string(shown)) {
+		json_dumpf(shown, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+		putchar('\n');
+		return;
+	}
+	fwrite(json_string_value(shown), 1, json_string_length(shown), stdout);
+	if (shown != output)
+		putchar('\n');
+}
+
 static int
 conclude(const json_t *reply, const json_t *value, const struct order *o)
 {
@@ -92,10 +113,22 @@ conclude(const json_t *reply, const json_t *value, const struct order *o)
 		putchar('\n');
 	} else if (failed && problem_of(value) != NULL) {
 		show_problem(problem_of(value));
+	} else if (o->quiet) {
+		print_value(value);
 	} else {
 		show_value(value, o->command->show);
 	}
 	return failed || !passes(value, o->command->test) ? TOOL_FAILED : 0;
+}
+
+static void
+list_tools(void)
+{
+	fputs("cloister: the tools are", stderr);
+	for (size_t id = 1; id < MSG_COUNT; id++)
+		if (messages[id].title != NULL)
+			fprintf(stderr, " %s", messages[id].name);
+	fputc('\n', stderr);
 }
 
 /* A tool of another server is not in schema.def, so only the gateway can refuse a name. */
@@ -109,6 +142,8 @@ suggest(const char *tool)
 			nearest_offer(&near, messages[id].name);
 	if (near.name != NULL && near.distance > 0)
 		fprintf(stderr, "cloister: did you mean '%s'?\n", near.name);
+	if (near.name == NULL || near.distance > 0)
+		list_tools();
 }
 
 static int
@@ -192,6 +227,8 @@ read_call(struct order *o, int *argc, char **argv, struct err *e)
 	for (int i = 1; i < *argc; i++) {
 		if (strcmp(argv[i], "--json") == 0)
 			o->words.as_json = true;
+		else if (strcmp(argv[i], "--quiet") == 0)
+			o->quiet = true;
 		else if (argv[i][0] == '-' && argv[i][1] == '-')
 			argv[rest++] = argv[i];
 		else if (o->tool == NULL)
@@ -204,6 +241,23 @@ read_call(struct order *o, int *argc, char **argv, struct err *e)
 	return o->tool != NULL ? 0 : err_set(e, ERR_invalid_argument, "TOOL required");
 }
 
+/* `call TOOL --help`: prints the help of a tool of this server. */
+static bool
+help_of_tool(int argc, char **argv)
+{
+	enum msg_id tool = MSG_none;
+	bool asked = false;
+
+	for (int i = 1; i < argc; i++) {
+		asked |= strcmp(argv[i], "--help") == 0;
+		if (tool == MSG_none && argv[i][0] != '-')
+			tool = message_find(argv[i]);
+	}
+	if (asked && tool != MSG_none && messages[tool].title != NULL)
+		argument_help(tool, stdout);
+	return asked && tool != MSG_none && messages[tool].title != NULL;
+}
+
 int
 call_any(int argc, char **argv)
 {
@@ -211,7 +265,7 @@ call_any(int argc, char **argv)
 	struct err e;
 	int status;
 
-	if (words_help(o.command, argc, argv))
+	if (help_of_tool(argc, argv) || words_help(o.command, argc, argv))
 		return 0;
 	o.words.arguments = json_object();
 	must(o.words.arguments != NULL);

@@ -28,6 +28,17 @@ const struct command commands[COMMAND_COUNT] = {
 };
 
 static const struct {
+	const char *word, *words;
+} aliases[] = {
+#define COMMAND(...)
+#define PART(...)
+#define END(id)
+#define ABSENT(...)
+#define ALIAS(word, words)    { word, words },
+#include "compose/cloister/commands.def"
+};
+
+static const struct {
 	const char *word, *advice;
 } absent[] = {
 #define COMMAND(...)
@@ -109,6 +120,16 @@ refuse(const char *word, struct err *e)
 		    "unknown command '%.64s'; did you mean `cloister %s`?", word, near.name);
 }
 
+static const struct command *
+find_words(const char *words)
+{
+	const struct command *c = commands;
+
+	while (strcmp(c->words, words) != 0)
+		c++;
+	return c;
+}
+
 const struct command *
 commands_find(int argc, char **argv, int *nwords, struct err *e)
 {
@@ -116,6 +137,11 @@ commands_find(int argc, char **argv, int *nwords, struct err *e)
 		if (matches(&commands[i], argc, argv)) {
 			*nwords = count_words(commands[i].words);
 			return &commands[i];
+		}
+	for (size_t i = 0; i < COUNT(aliases); i++)
+		if (strcmp(aliases[i].word, argv[0]) == 0) {
+			*nwords = 1;
+			return find_words(aliases[i].words);
 		}
 	refuse(argv[0], e);
 	return NULL;
@@ -155,7 +181,8 @@ print_part(const struct part *part, FILE *to)
 {
 	bool optional =
 	    part->kind == PART_OPTIONAL || part->kind == PART_SECRET || part->kind == PART_SWITCH ||
-	    part->kind == PART_CHOICE ||
+	    part->kind == PART_CHOICE || part->kind == PART_CODE || part->kind == PART_INPUT ||
+	    part->kind == PART_SESSION ||
 	    ((part->kind == PART_OTHER || part->kind == PART_MANY) && commands_is_flag(part));
 
 	fprintf(to, " %s%s", optional ? "[" : "", part->name);

@@ -6,57 +6,35 @@
  */
 #include "compose/cloister/made.h"
 
-#include "compose/cloister/client.h"
-
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-	PIECE_BYTES = 8 << 20,
 	NAME_BYTES = 64, /* of a picture without a file */
 };
 
-static json_t *
-ask(const struct made *m, const char *tool, json_t *arguments, struct err *e)
-{
-	const struct client_call call = {
-		.tool = tool, .arguments = arguments, .argc = m->argc, .argv = m->argv
-	};
-	int status;
-	json_t *reply = arguments == NULL ? NULL : client_ask(&call, &status, e);
-	json_t *value = reply == NULL ? NULL : client_value(reply);
-	const json_t *error = json_object_get(value, "error");
-
-	if (reply != NULL && (value == NULL || error != NULL)) {
-		err_set(e, ERR_unavailable, "%s: %s", tool,
-		    json_string_value(json_object_get(error, "message")) ?: "no result");
-		json_decref(value);
-		value = NULL;
-	}
-	json_decref(reply);
-	json_decref(arguments);
-	return value;
-}
-
 int
-made_begin(const struct made *m, json_t *arguments, struct err *e)
+made_begin(struct made *m, json_t *arguments, struct err *e)
 {
 	const json_t *language = json_object_get(arguments, "language");
 	json_t *session;
 	int status;
 
+	m->in_session = json_object_get(arguments, "session_id") != NULL;
 	if (m->directory == NULL)
 		return 0;
 	if (mkdir(m->directory, 0755) < 0 && errno != EEXIST)
 		return err_sys(e, "--out: make %s", m->directory);
-	session = ask(m, "create_session", json_pack("{s:O*}", "language", language), e);
+	if (m->in_session)
+		return 0;
+	session = transfer_call(
+	    &m->transfer, "create_session", json_pack("{s:O*}", "language", language), e);
 	status = session == NULL ? -1
 	                         : json_object_set(arguments, "session_id",
 				       json_object_get(session, "session_id"));
@@ -95,46 +73,13 @@ open_file(int dir, const char *name, struct err *e)
 }
 
 static int
-write_base64(int fd, const json_t *text, size_t *size, struct err *e)
+keep_file(const struct made *m, int dir, const json_t *run, const char *name, struct err *e)
 {
-	size_t length = json_string_length(text), room = length / 4 * 3 + 3;
-	auto_free unsigned char *data = malloc(room);
-
-	if (data == NULL)
-		return err_sys(e, "content");
-	if (text == NULL || sodium_base642bin(data, room, json_string_value(text), length, NULL,
-				size, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
-		return err_set(e, ERR_internal, "the content is not base64");
-	return fdio_write(fd, data, *size, e);
-}
-
-static int
-keep_file(const struct made *m, int dir, const json_t *run, const json_t *artifact, struct err *e)
-{
-	const char *name = json_string_value(json_object_get(artifact, "filename"));
-	json_int_t total = json_integer_value(json_object_get(artifact, "size")), at = 0;
 	auto_fd int fd = name == NULL ? -1 : open_file(dir, name, e);
-	size_t size = 1;
 
-	if (fd < 0)
-		return -1;
-	while (at < total && size > 0) {
-		json_t *piece = ask(m, "sandbox_read_artifact",
-		    json_pack("{s:O, s:s, s:I, s:I}", "session_id",
-			json_object_get(run, "session_id"), "path", name, "offset", at, "length",
-			(json_int_t)PIECE_BYTES),
-		    e);
-		int status =
-		    piece == NULL
-			? -1
-			: write_base64(fd, json_object_get(piece, "content_base64"), &size, e);
-
-		json_decref(piece);
-		if (status < 0)
-			return -1;
-		at += (json_int_t)size;
-	}
-	return 0;
+	return fd < 0 ? -1
+	              : transfer_get(&m->transfer,
+			    json_string_value(json_object_get(run, "session_id")), name, fd, e);
 }
 
 /* ---- pictures ---- */
@@ -184,13 +129,13 @@ keep_picture(int dir, const char *name, const json_t *part, struct err *e)
 	auto_fd int fd = open_file(dir, name, e);
 	size_t size;
 
-	return fd < 0 ? -1 : write_base64(fd, json_object_get(part, "data"), &size, e);
+	return fd < 0 ? -1 : transfer_write(fd, json_object_get(part, "data"), &size, e);
 }
 
 /* ---- all of them ---- */
 
 static int
-report(const char *name, const char *where, const struct err *e)
+report(const struct made *m, const char *name, const struct err *e)
 {
 	auto_free char *shown = strdup(name);
 
@@ -198,10 +143,11 @@ report(const char *name, const char *where, const struct err *e)
 	utf8_tame(shown);
 	if (e != NULL)
 		fprintf(stderr, "cloister: %s is not kept: %s\n", shown, e->text);
-	else if (where != NULL)
-		fprintf(stderr, "cloister: %s/%s\n", where, shown);
+	else if (m->directory != NULL)
+		fprintf(stderr, "cloister: %s/%s\n", m->directory, shown);
 	else
-		fprintf(stderr, "cloister: the program made %s; --out=DIR keeps it\n", shown);
+		fprintf(stderr, "cloister: the program made %s; %s\n", shown,
+		    m->in_session ? "`cloister get` fetches it" : "--out=DIR keeps it");
 	return e != NULL ? -1 : 0;
 }
 
@@ -223,7 +169,7 @@ settle_pictures(const struct made *m, int dir, const json_t *reply, const json_t
 		snprintf(name, sizeof name, "figure-%zu.%s", ++figures, extension(part));
 		bool failed = m->directory != NULL && keep_picture(dir, name, part, &e) < 0;
 
-		status |= report(name, m->directory, failed ? &e : NULL);
+		status |= report(m, name, failed ? &e : NULL);
 	}
 	return status;
 }
@@ -237,11 +183,11 @@ settle_files(const struct made *m, int dir, const json_t *run)
 
 	json_array_foreach(json_object_get(run, "artifacts"), i, artifact)
 	{
-		struct err e;
-		bool failed = m->directory != NULL && keep_file(m, dir, run, artifact, &e) < 0;
+		const char *name = json_string_value(json_object_get(artifact, "filename"));
+		struct err e = { 0 };
+		bool failed = m->directory != NULL && keep_file(m, dir, run, name, &e) < 0;
 
-		status |= report(json_string_value(json_object_get(artifact, "filename")) ?: "?",
-		    m->directory, failed ? &e : NULL);
+		status |= report(m, name ?: "?", failed ? &e : NULL);
 	}
 	return status;
 }
@@ -255,8 +201,8 @@ made_end(const struct made *m, const json_t *reply, const json_t *run)
 	int status = settle_files(m, dir, run);
 
 	status |= settle_pictures(m, dir, reply, run);
-	if (m->directory != NULL)
-		json_decref(ask(m, "terminate_session",
+	if (m->directory != NULL && !m->in_session)
+		json_decref(transfer_call(&m->transfer, "terminate_session",
 		    json_pack("{s:O*}", "session_id", json_object_get(run, "session_id")), &e));
 	return status < 0 ? -1 : 0;
 }

@@ -188,7 +188,7 @@ conclude(const json_t *reply, const struct shown *shown, const struct made *made
 /* ---- the command ---- */
 
 static int
-run_code(const struct words *words, const struct made *made)
+run_code(const struct words *words, struct made *made)
 {
 	struct shown shown = { { { .name = "stdout", .to = stdout },
 	    { .name = "stderr", .to = stderr } } };
@@ -196,8 +196,8 @@ run_code(const struct words *words, const struct made *made)
 		.arguments = words->arguments,
 		.progress = words->as_json ? NULL : show_progress,
 		.state = &shown,
-		.argc = made->argc,
-		.argv = made->argv };
+		.argc = made->transfer.argc,
+		.argv = made->transfer.argv };
 	struct err e;
 	int status = CLIENT_FAILED;
 	json_t *reply =
@@ -211,28 +211,6 @@ run_code(const struct words *words, const struct made *made)
 	for (size_t i = 0; i < COUNT(shown.streams); i++)
 		free(shown.streams[i].shown);
 	return status;
-}
-
-/* Removes --out=DIR or --out DIR. */
-static int
-take_out(int *argc, char **argv, const char **directory, struct err *e)
-{
-	static const char flag[] = "--out";
-
-	for (int i = 1; i < *argc; i++) {
-		bool joined = strncmp(argv[i], "--out=", sizeof flag) == 0;
-		int parts = joined ? 1 : 2;
-
-		if (!joined && strcmp(argv[i], flag) != 0)
-			continue;
-		*directory = joined ? argv[i] + sizeof flag : argv[i + 1];
-		if (*directory == NULL || **directory == '\0')
-			return err_set(e, ERR_invalid_argument, "--out: value required");
-		*argc -= parts;
-		memmove(argv + i, argv + i + parts, (size_t)(*argc - i + 1) * sizeof *argv);
-		return 0;
-	}
-	return 0;
 }
 
 static bool
@@ -252,13 +230,12 @@ run_words(const struct command *command, int argc, char **argv, json_t *argument
 	struct made made = { 0 };
 	struct err e;
 
-	if (take_out(&argc, argv, &made.directory, &e) < 0)
+	if (words_take(&argc, argv, "--out", &made.directory, &e) < 0)
 		return words_fail(command, &e);
 	if (words_read(command, &argc, argv, &words, &e) < 0)
 		return words_fail(command, &e);
 
-	made.argc = argc;
-	made.argv = argv;
+	made.transfer = (struct transfer){ argc, argv };
 
 	int status = invocation_set(words.arguments, arguments, by_stdin, &e) < 0
 	                 ? words_fail(command, &e)

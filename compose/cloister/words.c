@@ -18,7 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CODE_BYTES = 1 << 20, SECRET_BYTES = 65536 };
+enum {
+	CODE_BYTES = 1 << 20,
+	INPUT_BYTES = 50 << 20, /* of schema.def */
+	SECRET_BYTES = 65536,
+};
 
 struct reading {
 	const struct command *command;
@@ -86,6 +90,75 @@ take_file(struct reading *r, const struct part *part, const char *file, struct e
 	return status;
 }
 
+/* ---- files and sessions ---- */
+
+/* A relative path stays what it is in the workspace; of others the name. */
+static const char *
+name_in_workspace(const char *file)
+{
+	bool outside =
+	    file[0] == '/' || strncmp(file, "../", 3) == 0 || strstr(file, "/../") != NULL;
+	const char *slash = strrchr(file, '/');
+
+	return outside && slash != NULL ? slash + 1 : file;
+}
+
+static int
+take_input(struct reading *r, const struct part *part, const char *file, struct err *e)
+{
+	json_t *files = json_object_get(r->arguments, part->to), *one = json_object();
+	auto_fd int fd = open(file, O_RDONLY | O_CLOEXEC);
+	struct blob content = { 0 };
+
+	must(one != NULL);
+	if (files == NULL) {
+		files = json_array();
+		json_object_set_new(r->arguments, part->to, files);
+	}
+	json_array_append_new(files, one);
+	if (fd < 0)
+		return err_sys(e, "open %s", file);
+	if (words_load(fd, INPUT_BYTES, &content, e) < 0) {
+		blob_clear(&content);
+		return err_add(e, "%s", file);
+	}
+	argument_set_bytes(one, "content_base64", &content);
+	blob_clear(&content);
+	return json_object_set_new(one, "filename", json_string(name_in_workspace(file))) < 0
+	           ? err_set(e, ERR_invalid_argument, "%s: the name is not UTF-8", file)
+	           : 0;
+}
+
+int
+words_session(const char *given, char session[WORDS_SESSION], struct err *e)
+{
+	bool is_id = strncmp(given, "sess_", 5) == 0 || strncmp(given, "name:", 5) == 0;
+	int size = snprintf(session, WORDS_SESSION, "%s%s", is_id ? "" : "name:", given);
+
+	return size < WORDS_SESSION
+	           ? 0
+	           : err_set(e, ERR_invalid_argument, "the name of the session is too long");
+}
+
+static int
+take_session(struct reading *r, const struct part *part, const char *given, struct err *e)
+{
+	char session[WORDS_SESSION];
+
+	return words_session(given, session, e) < 0
+	           ? -1
+	           : argument_set(r->arguments, r->tool, part->to, session, e);
+}
+
+/* A program that is a word; the language is Python's unless another is named. */
+static int
+take_code(struct reading *r, const struct part *part, const char *code, struct err *e)
+{
+	const struct blob text = { (void *)(uintptr_t)code, strlen(code) };
+
+	return argument_set_text(r->arguments, part->to, &text, e);
+}
+
 /* ---- a secret ---- */
 
 /* word: it is overwritten; NULL: none was given. */
@@ -103,6 +176,14 @@ take_secret(struct reading *r, const struct part *part, char *word, struct err *
 
 /* ---- one part ---- */
 
+static int (*const takes[])(struct reading *, const struct part *, const char *, struct err *) = {
+	[PART_FILE] = take_file,
+	[PART_CODE] = take_code,
+	[PART_INPUT] = take_input,
+	[PART_SESSION] = take_session,
+	[PART_OTHER] = NULL,
+};
+
 /* to: "x" takes the value, "x=y" has its own. */
 static int
 apply(struct reading *r, const struct part *part, char *value, struct err *e)
@@ -111,10 +192,11 @@ apply(struct reading *r, const struct part *part, char *value, struct err *e)
 
 	if (part->kind == PART_SECRET)
 		return take_secret(r, part, value, e);
-	if (part->kind == PART_FILE)
-		return take_file(r, part, value, e);
-	if (part->kind == PART_OPTIONAL && strcmp(value, "default") == 0)
+	if ((part->kind == PART_OPTIONAL || part->kind == PART_SESSION) &&
+	    strcmp(value, "default") == 0)
 		return 0;
+	if (takes[part->kind] != NULL)
+		return takes[part->kind](r, part, value, e);
 	if (part->kind == PART_MANY)
 		return argument_add(r->arguments, part->to, value, e);
 	snprintf(path, sizeof path, "%.*s", (int)strcspn(part->to, "="), part->to);
@@ -218,15 +300,15 @@ begin(struct reading *r, struct err *e)
 static bool
 is_needed(const struct part *part)
 {
-	return part->kind == PART_NEEDED || part->kind == PART_FILE ||
-	       (part->kind == PART_MANY && !commands_is_flag(part));
+	return part->kind == PART_NEEDED || (part->kind == PART_MANY && !commands_is_flag(part));
 }
 
 static int
 finish(struct reading *r, struct err *e)
 {
 	for (const struct part *part = r->command->parts; part->name != NULL; part++)
-		if (is_needed(part) && !is_marked(r, part))
+		if ((is_needed(part) && !is_marked(r, part)) ||
+		    (part->kind == PART_FILE && json_object_get(r->arguments, part->to) == NULL))
 			return err_set(e, ERR_invalid_argument, "%s required", part->name);
 	for (const struct part *part = r->command->parts; part->name != NULL; part++)
 		if (part->kind == PART_SECRET && !is_marked(r, part))
@@ -280,6 +362,15 @@ words_of_flag(const struct command *c, const char *argument)
 	return part->kind == PART_SWITCH || strchr(argument, '=') != NULL ? 1 : 2;
 }
 
+static bool
+is_program(const struct command *c, const char *flag)
+{
+	const struct reading r = { .command = c };
+	const struct part *part = find_flag(&r, flag, NULL);
+
+	return part != NULL && part->kind == PART_CODE;
+}
+
 int
 words_of_program(const struct command *c, int argc, char **argv)
 {
@@ -290,10 +381,32 @@ words_of_program(const struct command *c, int argc, char **argv)
 		taken = is_flag(argv[i]) ? words_of_flag(c, argv[i]) : 0;
 		if (taken == 0 && file)
 			return i;
-		file |= !is_flag(argv[i]);
+		file |= !is_flag(argv[i]) || is_program(c, argv[i]);
 		taken += taken == 0; /* the file, or a setting before it */
 	}
 	return argc;
+}
+
+int
+words_take(int *argc, char **argv, const char *flag, const char **value, struct err *e)
+{
+	size_t size = strlen(flag);
+
+	*value = NULL;
+	for (int i = 1; i < *argc; i++) {
+		bool joined = strncmp(argv[i], flag, size) == 0 && argv[i][size] == '=';
+		int parts = joined ? 1 : 2;
+
+		if (!joined && strcmp(argv[i], flag) != 0)
+			continue;
+		*value = joined ? argv[i] + size + 1 : argv[i + 1];
+		if (*value == NULL || **value == '\0')
+			return err_set(e, ERR_invalid_argument, "%s: value required", flag);
+		*argc -= parts;
+		memmove(argv + i, argv + i + parts, (size_t)(*argc - i + 1) * sizeof *argv);
+		return 0;
+	}
+	return 0;
 }
 
 int

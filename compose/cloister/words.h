@@ -24,6 +24,12 @@ int words_read(const struct command *, int *argc, char **argv, struct words *out
  * the first that is no flag of the command, or "--". argc: there is none.
  */
 int words_of_program(const struct command *, int argc, char **argv);
+/* The id that tools take: of a short name NAME "name:NAME"; ids stay. */
+enum { WORDS_SESSION = 80 };
+int words_session(const char *given, char session[WORDS_SESSION], struct err *e);
+/* Removes --flag=VALUE or --flag VALUE from the command line, if it is there; *value is NULL if
+ * not. */
+int words_take(int *argc, char **argv, const char *flag, const char **value, struct err *e);
 /* Reads a descriptor to its end; code_too_large if there are more bytes. */
 int words_load(int fd, size_t most, struct blob *content, struct err *e);
 /* Prints *e, and for a wrong command line the usage; returns the exit code. */

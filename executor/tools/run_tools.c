@@ -9,9 +9,13 @@ run_tools_on_execute_code(struct call *call, void *request, struct err *e)
 {
 	struct execute_code *ask = request;
 	struct session *session = NULL;
+	bool made;
 
 	if (ask->session_id != NULL) {
-		session = session_for(ask->tenant, session_find(call, ask->session_id, e), e);
+		/* One of a new name is made, but not for a tenant, which it would not belong to. */
+		session = session_of(
+		    call, ask->session_id, namespace_equal(ask->tenant, NULL) ? &made : NULL, e);
+		session = session_for(ask->tenant, session, e);
 		if (session == NULL)
 			return -1;
 	}

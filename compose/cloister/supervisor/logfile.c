@@ -12,6 +12,7 @@
 #include "common/base/auto.h"
 #include "common/base/loop.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -28,6 +29,16 @@ logfile_append(int state, struct err *e)
 {
 	int fd = openat(state, NAME, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
+	return fd < 0 ? err_sys(e, "open " NAME) : fd;
+}
+
+int
+logfile_read(int state, struct err *e)
+{
+	int fd = openat(state, NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0 && errno == ENOENT)
+		return err_set(e, ERR_not_found, "there is no log: no daemons have been started");
 	return fd < 0 ? err_sys(e, "open " NAME) : fd;
 }
 

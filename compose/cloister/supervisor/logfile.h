@@ -8,3 +8,5 @@
 void logfile_watch(void);
 /* Opens <state>/supervisor.log for appending; the caller owns the descriptor. */
 int logfile_append(int state, struct err *);
+/* The same for reading; not_found: there is none. */
+int logfile_read(int state, struct err *);
