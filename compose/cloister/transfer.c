@@ -56,24 +56,29 @@ transfer_write(int fd, const json_t *base64, size_t *size, struct err *e)
 	return fdio_write(fd, data, *size, e);
 }
 
-/* *total: the size of the file, as this piece says it. */
-static int
-get_piece(const struct transfer *t, const char *session, const char *path, int fd, json_int_t *at,
-    json_int_t *total, struct err *e)
-{
-	json_t *piece = transfer_call(t, "sandbox_read_artifact",
-	    json_pack("{s:s*, s:s, s:I, s:I}", "session_id", session, "path", path, "offset", *at,
-		"length", (json_int_t)PIECE_BYTES),
-	    e);
-	size_t size = 0;
-	int status = piece == NULL
-	                 ? -1
-	                 : transfer_write(fd, json_object_get(piece, "content_base64"), &size, e);
+/* A copy from a session that is under way. */
+struct getting {
+	const struct transfer *transfer;
+	const char *session, *path;
+	int fd;
+	json_int_t at, total; /* total: the size of the file, as the last piece says it */
+};
 
-	*total = json_integer_value(json_object_get(piece, "total_size"));
-	*at += (json_int_t)size;
+static int
+get_piece(struct getting *g, struct err *e)
+{
+	json_t *piece = transfer_call(g->transfer, "sandbox_read_artifact",
+	    json_pack("{s:s*, s:s, s:I, s:I}", "session_id", g->session, "path", g->path, "offset",
+		g->at, "length", (json_int_t)PIECE_BYTES),
+	    e);
+	const json_t *content = json_object_get(piece, "content_base64");
+	size_t size = 0;
+	int status = piece == NULL ? -1 : transfer_write(g->fd, content, &size, e);
+
+	g->total = json_integer_value(json_object_get(piece, "total_size"));
+	g->at += (json_int_t)size;
 	json_decref(piece);
-	if (status == 0 && size == 0 && *at < *total)
+	if (status == 0 && size == 0 && g->at < g->total)
 		return err_set(e, ERR_unavailable, "the file changed meanwhile");
 	return status;
 }
@@ -81,12 +86,12 @@ get_piece(const struct transfer *t, const char *session, const char *path, int f
 int
 transfer_get(const struct transfer *t, const char *session, const char *path, int fd, struct err *e)
 {
-	json_int_t at = 0, total = 0;
+	struct getting getting = { .transfer = t, .session = session, .path = path, .fd = fd };
 
 	do
-		if (get_piece(t, session, path, fd, &at, &total, e) < 0)
+		if (get_piece(&getting, e) < 0)
 			return -1;
-	while (at < total);
+	while (getting.at < getting.total);
 	return 0;
 }
 
