@@ -256,6 +256,10 @@ def test_secrets(sandbox):
 def test_tools_without_a_method_of_their_own(sandbox):
     assert sandbox.call("validate_json_data", data={"a": 1}, schema_name_or_dict={"required": ["b"]})["valid"] is False
     assert sandbox.call("validate_csv_data", csv_content="a,b\n1,2\n")["row_count"] == 1
+    assert sandbox.call("register_schema", name="listed", schema={"required": ["b"]})["name"] == "listed"
+    assert sandbox.call("validate_json_data", data={"a": 1}, schema_name_or_dict="listed")["valid"] is False
+    assert "listed" in [one["name"] for one in sandbox.call("list_schemas")["schemas"]]
+    assert sandbox.call("remove_schema", name="listed")["status"] == "removed"
     assert "events" in sandbox.call("follow_events")
     raises(ToolError, lambda: sandbox.call("request_egress", domain="192.0.2.1"), "domain")
     raises(ToolError, lambda: sandbox.call("install_package", packages=["x"], language="shell"), "language")
