@@ -18,6 +18,7 @@
 #include "compose/cloister/run.h"
 #include "compose/cloister/serve.h"
 #include "compose/cloister/status.h"
+#include "compose/cloister/uninstall.h"
 #include "compose/cloister/verify.h"
 
 #include "common/base/auto.h"

@@ -423,6 +423,58 @@ def ask(url, authorization):
             return error.code
 
 
+def test_remove_undoes_write(home):
+    home.without_commands()
+    for client in EDITED:
+        text = json.dumps({FILES[client][1]: {"other": {"command": "x", "env": {"KEY": SECRET}}}, "z": 1.5}, indent=1)
+        shutil.rmtree(os.path.dirname(home.path(client)), ignore_errors=True)
+        home.put(client, text)
+        home(client, "--write")
+        assert "removed cloister" in home(client, "--remove").stdout
+        assert parse(client, home.get(client)) == json.loads(text), client
+        assert "no entry" in home(client, "--remove").stdout
+        home.put(client, '{"a": 1, "a": 2}')
+        assert "stays" in home(client, "--remove", status=1).stderr
+    home(EDITED[0], "--remove", "--write", status=1)
+    home("cursor", "--write", "--project")
+    assert "removed" in home("cursor", "--remove", "--project").stdout
+
+
+def test_remove_by_the_clients_command(home):
+    home.without_commands()
+    home.put("claude-code", json.dumps({"mcpServers": {"cloister": {"command": "x"}}}))
+    home.put("codex", '[mcp_servers.cloister]\ncommand = "x"\n')
+    for client in "claude-code", "codex":
+        assert "stays" in home(client, "--remove", status=1).stderr, "its file is not for others to edit"
+    home.fake("claude")
+    home.fake("codex")
+    home("claude-code", "--remove")
+    home("codex", "--remove")
+    assert home.recorded("claude") == ["mcp", "remove", "--scope", "user", "cloister"]
+    assert home.recorded("codex") == ["mcp", "remove", "cloister"]
+
+
+def test_uninstall_undoes_and_lists(home):
+    home.without_commands()
+    for client in FILES:
+        if os.path.exists(home.path(client)):
+            os.remove(home.path(client))
+    for client in EDITED:
+        home(client, "--write")
+    links = os.path.join(home.directory, ".local/bin")
+    os.makedirs(links)
+    os.symlink(home.program, os.path.join(links, "cloister"))
+    env = {**home.env, "CLOISTER_RUN": os.path.join(home.directory, "run"), "CLOISTER_STATE": os.path.join(home.directory, "state")}
+    subprocess.run([home.program, "up"], env=env, capture_output=True, check=True, timeout=60)
+    done = subprocess.run([home.program, "uninstall"], env=env, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0 and "have stopped" in done.stdout, done
+    assert not os.listdir(links) and all("cloister" not in home.get(client) for client in EDITED), done
+    assert f"rm -r {home.directory}/state" in done.stdout and os.path.isdir(env["CLOISTER_STATE"]) and "packages of Debian" in done.stdout, done
+    os.symlink("/usr/bin/env", os.path.join(links, "cloister"))
+    again = subprocess.run([home.program, "uninstall"], env=env, capture_output=True, text=True, check=False, timeout=60)
+    assert again.returncode == 0 and "stays: it leads to" in again.stdout and os.listdir(links), again
+
+
 def main():
     home = Home(sys.argv[1])
     try:

@@ -53,5 +53,27 @@ def test_who_may_install_does():
     assert "installing: libzmq3-dev shfmt" in done.stdout and "apt-get was called" in done.stdout and "Debian mirror" in done.stderr, done
 
 
+def link(directory, here, **env):
+    program(directory, "id", "echo 1000\n")
+    return subprocess.run([os.path.join(ROOT, "compose", "link"), here], capture_output=True, text=True, check=True,
+                          env={"PATH": directory + ":/usr/bin:/bin", "HOME": directory, **env}).stdout
+
+
+def test_the_command_is_linked_into_path():
+    with tempfile.TemporaryDirectory() as directory:
+        os.makedirs(os.path.join(directory, "build/bin"))
+        here, there = os.path.join(directory, "build/bin/cloister"), os.path.join(directory, ".local/bin/cloister")
+        program(os.path.dirname(here), "cloister", "echo here\n")
+        said = link(directory, here)
+        assert os.readlink(there) == os.path.realpath(here) and "is not in PATH" in said and "uninstall" in said, said
+        assert "is not in PATH" not in link(directory, here, PATH=f"{directory}:{os.path.dirname(there)}:/usr/bin:/bin"), "it may be repeated"
+        os.remove(there)
+        program(os.path.dirname(there), "cloister", "echo another\n")
+        assert "stays" in link(directory, here) and not os.path.islink(there)
+        os.remove(there)
+        os.symlink("/usr/bin/env", there)
+        assert "stays" in link(directory, here) and os.readlink(there) == "/usr/bin/env"
+
+
 if __name__ == "__main__":
     cases.run(sys.modules[__name__])

@@ -13,6 +13,8 @@
 static void claude_command(
     const cJSON *entry, const struct reach_by *, bool project, struct line *);
 static void codex_command(const cJSON *entry, const struct reach_by *, bool project, struct line *);
+static void claude_removal(bool project, struct line *);
+static void codex_removal(bool project, struct line *);
 
 /* clang-format off */
 static const struct client clients[] = {
@@ -23,7 +25,8 @@ static const struct client clients[] = {
 	{ .name = "claude-code", .title = "Claude Code", .section = "mcpServers",
 	  .variable = "CLAUDE_CONFIG_DIR", .directory = "", .file = ".claude.json", .project = ".mcp.json",
 	  .typed = true, .token = "${",
-	  .command = claude_command, .hint = "`claude mcp remove cloister` removes an earlier entry",
+	  .command = claude_command, .removal = claude_removal,
+	  .hint = "`claude mcp remove cloister` removes an earlier entry",
 	  .after = "start claude again; `/mcp` in it shows the server" },
 	{ .name = "cursor", .title = "Cursor", .section = "mcpServers",
 	  .variable = NULL, .directory = ".cursor", .file = "mcp.json", .project = ".cursor/mcp.json",
@@ -35,7 +38,8 @@ static const struct client clients[] = {
 	  .after = "run `MCP: List Servers` in VS Code and start the server" },
 	{ .name = "codex", .title = "Codex", .toml = true, .section = "mcp_servers",
 	  .variable = "CODEX_HOME", .directory = ".codex", .file = "config.toml",
-	  .command = codex_command, .hint = "`codex mcp list` shows what it knows",
+	  .command = codex_command, .removal = codex_removal,
+	  .hint = "`codex mcp list` shows what it knows",
 	  .after = "start codex again; `/mcp` in it shows the server" },
 };
 /* clang-format on */
@@ -47,6 +51,13 @@ clients_find(const char *name)
 		if (strcmp(c->name, name) == 0)
 			return c;
 	return NULL;
+}
+
+const struct client *
+clients_next(const struct client *c)
+{
+	c = c == NULL ? clients : c + 1;
+	return c < clients + COUNT(clients) ? c : NULL;
 }
 
 void
@@ -249,4 +260,25 @@ codex_command(const cJSON *entry, const struct reach_by *by, bool project, struc
 	line_add(line, "serve");
 	for (char *const *argument = by->arguments; *argument != NULL; argument++)
 		line_add(line, *argument);
+}
+
+static void
+add_words(struct line *line, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		line_add(line, *words);
+}
+
+static void
+claude_removal(bool project, struct line *line)
+{
+	add_words(line, (const char *const[]){ "claude", "mcp", "remove", "--scope",
+			    project ? "project" : "user", "cloister", NULL });
+}
+
+static void
+codex_removal(bool project, struct line *line)
+{
+	(void)project;
+	add_words(line, (const char *const[]){ "codex", "mcp", "remove", "cloister", NULL });
 }

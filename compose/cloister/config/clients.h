@@ -30,11 +30,15 @@ struct client {
 	bool programs_only; /* its file cannot name a server by URL */
 	/* Builds the line that adds the entry; NULL: the client has no such command. */
 	void (*command)(const cJSON *entry, const struct reach_by *, bool project, struct line *);
+	/* The line that removes it again; NULL if command is. */
+	void (*removal)(bool project, struct line *);
 	const char *hint;  /* what to try if the client's command fails */
 	const char *after; /* what its user does next */
 };
 
 const struct client *clients_find(const char *name);
+/* The client after that one, or the first of NULL; NULL: there is none. */
+const struct client *clients_next(const struct client *);
 void clients_list(FILE *);
 /* The path of its file, of the current project or of the user, for free(); NULL with *e. */
 char *clients_path(const struct client *, bool project, struct err *);

@@ -21,8 +21,9 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: cloister config CLIENT [--write] [--project] [-- SETTING...]\n       cloister config "
-    "CLIENT --http URL [--token-env NAME] [--write] [--project]\nPrints the entry that a client "
+    "usage: cloister config CLIENT [--write|--remove] [--project] [-- SETTING...]\n       cloister "
+    "config CLIENT --http URL [--token-env NAME] [--write] [--project]\nPrints the entry that a "
+    "client "
     "needs to use this server. CLIENT is one of\n%s.\n  --write           add it: by the client's "
     "own command (claude, codex), or to its file,\n                    after a backup\n  --project "
     "        for the project in the current directory, not for the user\n  --http URL        URL "
@@ -32,7 +33,7 @@ static const char usage[] =
 
 struct wish {
 	const struct client *client;
-	bool write, project;
+	bool write, remove, project;
 	struct reach_by by;
 	cJSON *entry;
 	char *path;          /* of the client's file */
@@ -63,6 +64,9 @@ take_option(struct wish *w, int option)
 	case 'w':
 		w->write = true;
 		return true;
+	case 'r':
+		w->remove = true;
+		return true;
 	case 'p':
 		w->project = true;
 		return true;
@@ -83,6 +87,7 @@ read_line(struct wish *w, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "write", no_argument, NULL, 'w' },
+		{ "remove", no_argument, NULL, 'r' },
 		{ "project", no_argument, NULL, 'p' },
 		{ "http", required_argument, NULL, 'u' },
 		{ "token-env", required_argument, NULL, 't' },
@@ -162,6 +167,9 @@ check(const struct wish *w, struct err *e)
 		return err_set(e, ERR_invalid_argument,
 		    "settings after -- apply to a program that the client starts; they cannot be "
 		    "used with --http");
+	if (w->remove && (w->write || by->url != NULL || by->arguments[0] != NULL))
+		return err_set(
+		    e, ERR_invalid_argument, "--remove takes no settings, --http or --write");
 	for (char *const *argument = by->arguments; *argument != NULL; argument++)
 		if (!is_text(*argument))
 			return err_set(e, ERR_invalid_argument,
@@ -259,6 +267,101 @@ add_by_command(const struct wish *w)
 	return 1;
 }
 
+/* ---- removal ---- */
+
+/* Does the client's file name this server?  A file that cannot be read does not. */
+static bool
+has_entry(const struct client *c, const struct blob *text)
+{
+	auto_free char *without = NULL, *table = NULL;
+	struct err e;
+
+	must(asprintf(&table, "[%s.cloister]", c->section) > 0);
+	return c->toml ? text->data != NULL && strstr(text->data, table) != NULL
+	               : edit_remove(text, c->section, &without, &e) == 0 && without != NULL;
+}
+
+static int
+drop(const struct client *c, struct store *s, struct err *e)
+{
+	auto_free char *text = NULL, *backup = NULL;
+
+	if (edit_remove(&s->text, c->section, &text, e) < 0)
+		return -1;
+	if (text == NULL) {
+		printf("%s has no entry of cloister\n", s->path);
+		return 0;
+	}
+	if (store_save(s, text, &backup, e) < 0)
+		return -1;
+	printf("removed cloister from %s; backup: %s\n", s->path, backup);
+	return 0;
+}
+
+/* The client's own command, if it has one and that is in PATH; the user's file of such a client is
+ * not for others to edit. */
+static int
+drop_by_command(const struct client *c, bool project, struct store *s, struct err *e)
+{
+	struct line line = { 0 };
+
+	c->removal(project, &line);
+
+	int status = line_run(&line, e);
+
+	line_clear(&line);
+	if (status < 0 && e->code == ERR_not_found && project)
+		return drop(c, s, e);
+	return status;
+}
+
+/* Removes the entry that the file has, if it has one. */
+static int
+remove_entry(const struct client *c, bool project, const char *path, struct err *e)
+{
+	struct store s;
+	int status = store_open(&s, path, e);
+
+	if (status == 0 && c->removal != NULL && has_entry(c, &s.text))
+		status = drop_by_command(c, project, &s, e);
+	else if (status == 0)
+		status = drop(c, &s, e);
+	store_close(&s);
+	return status;
+}
+
+static int
+remove_or_complain(const struct client *c, bool project, const char *path)
+{
+	struct err e;
+
+	if (remove_entry(c, project, path, &e) == 0)
+		return 0;
+	fprintf(stderr, "cloister: config: %s: %s; the entry cloister stays in it\n", path, e.text);
+	return 1;
+}
+
+int
+config_remove_all(void)
+{
+	int status = 0;
+
+	for (const struct client *c = clients_next(NULL); c != NULL; c = clients_next(c)) {
+		struct err e;
+		struct store s;
+		auto_free char *path = clients_path(c, false, &e);
+		bool there = path != NULL && store_open(&s, path, &e) == 0 && has_entry(c, &s.text);
+
+		if (path != NULL)
+			store_close(&s);
+		if (there)
+			status |= remove_or_complain(c, false, path);
+	}
+	return status;
+}
+
+/* ---- the command ---- */
+
 static int
 prepare(struct wish *w, struct err *e)
 {
@@ -276,6 +379,8 @@ prepare(struct wish *w, struct err *e)
 static int
 act(const struct wish *w)
 {
+	if (w->remove)
+		return remove_or_complain(w->client, w->project, w->path);
 	if (w->write)
 		return w->client->command != NULL ? add_by_command(w) : add_to_file(w);
 	print(w);

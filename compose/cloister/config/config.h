@@ -3,3 +3,6 @@
 #pragma once
 
 int config_run(int argc, char **argv);
+/* Removes the entry of this server from the user's file of every client that has one, and says so.
+ * 1: one stays, which is named. */
+int config_remove_all(void);

@@ -161,3 +161,41 @@ edit_entry(const struct blob *document, const char *section, const cJSON *entry,
 	must(asprintf(edited, "%s\n", printed) > 0);
 	return 0;
 }
+
+/* ---- removal ---- */
+
+int
+edit_remove(const struct blob *document, const char *section, char **edited, struct err *e)
+{
+	*edited = NULL;
+	if (is_empty(document))
+		return 0;
+
+	json_auto_t *before = parse_strictly(document->data, document->size, e);
+
+	if (before == NULL)
+		return -1;
+	if (json_object_del(json_object_get(before, section), "cloister") < 0)
+		return 0;
+
+	auto_cjson cJSON *root = cJSON_ParseWithLength(document->data, document->size);
+
+	if (root == NULL)
+		return err_set(e, ERR_invalid_argument, "its values are nested too deeply");
+	cJSON_DeleteItemFromObjectCaseSensitive(
+	    cJSON_GetObjectItemCaseSensitive(root, section), "cloister");
+
+	auto_free char *printed = cJSON_Print(root);
+
+	must(printed != NULL);
+
+	json_auto_t *after = parse_strictly(printed, strlen(printed), e);
+
+	if (after == NULL)
+		return -1;
+	if (!json_equal(before, after))
+		return err_set(e, ERR_invalid_argument,
+		    "a number in it would be rounded or written in another form");
+	must(asprintf(edited, "%s\n", printed) > 0);
+	return 0;
+}

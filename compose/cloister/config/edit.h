@@ -28,3 +28,5 @@ auto_cjson_(cJSON **value)
  */
 int edit_entry(const struct blob *document, const char *section, const cJSON *entry, char **edited,
     struct err *);
+/* The same without document[section].cloister; *edited is NULL if it is not there. */
+int edit_remove(const struct blob *document, const char *section, char **edited, struct err *);
