@@ -38,7 +38,7 @@ become_server(int in, int out, int argc, char **argv)
 	struct err e;
 	const char **line = calloc((size_t)argc + COUNT(settings) + 1, sizeof(*line));
 
-	if (line == NULL || place_self(self, &e) < 0 || dup2(in, STDIN_FILENO) < 0 ||
+	if (line == NULL || place_program("cloister", self, &e) < 0 || dup2(in, STDIN_FILENO) < 0 ||
 	    dup2(out, STDOUT_FILENO) < 0)
 		_exit(CLIENT_FAILED);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

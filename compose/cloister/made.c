@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	NAME_BYTES = 64, /* of a picture without a file */
@@ -151,10 +152,20 @@ report(const struct made *m, const char *name, const struct err *e)
 	return e != NULL ? -1 : 0;
 }
 
+/* figure-1.png and so on; beside other files the next that is free. */
+static void
+name_picture(const struct made *m, int dir, const json_t *part, size_t *figures, char *name)
+{
+	do
+		snprintf(name, NAME_BYTES, "figure-%zu.%s", ++*figures, extension(part));
+	while (m->pictures != NULL && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+}
+
 static int
 settle_pictures(const struct made *m, int dir, const json_t *reply, const json_t *run)
 {
 	const json_t *content = json_object_get(json_object_get(reply, "result"), "content");
+	const struct made shown = { .directory = m->pictures ?: m->directory };
 	size_t i, number = 0, figures = 0;
 	const json_t *part;
 	int status = 0;
@@ -166,10 +177,10 @@ settle_pictures(const struct made *m, int dir, const json_t *reply, const json_t
 
 		if (!is_picture(part) || has_file(run, number++))
 			continue;
-		snprintf(name, sizeof name, "figure-%zu.%s", ++figures, extension(part));
-		bool failed = m->directory != NULL && keep_picture(dir, name, part, &e) < 0;
+		name_picture(m, dir, part, &figures, name);
+		bool failed = shown.directory != NULL && keep_picture(dir, name, part, &e) < 0;
 
-		status |= report(m, name, failed ? &e : NULL);
+		status |= report(&shown, name, failed ? &e : NULL);
 	}
 	return status;
 }
@@ -200,7 +211,10 @@ made_end(const struct made *m, const json_t *reply, const json_t *run)
 	struct err e;
 	int status = settle_files(m, dir, run);
 
-	status |= settle_pictures(m, dir, reply, run);
+	auto_fd int pictures =
+	    m->pictures == NULL ? -1 : open(m->pictures, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	status |= settle_pictures(m, m->pictures != NULL ? pictures : dir, reply, run);
 	if (m->directory != NULL && !m->in_session)
 		json_decref(transfer_call(&m->transfer, "terminate_session",
 		    json_pack("{s:O*}", "session_id", json_object_get(run, "session_id")), &e));

@@ -9,7 +9,9 @@
 struct made {
 	const char *directory; /* where they are kept; NULL: they are named only */
 	struct transfer transfer;
-	bool in_session; /* the caller's, which keeps the files; set by made_begin() */
+	const char *pictures; /* where those without a file are kept, beside what is there; NULL: as
+	                       * directory says */
+	bool in_session;      /* the caller's, which keeps the files; set by made_begin() */
 };
 
 /* With a directory: makes it, and for a run without a session one, whose id is added to the

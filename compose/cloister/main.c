@@ -43,6 +43,7 @@
 static int config_or_settings(int argc, char **argv);
 static int make_keys(int argc, char **argv);
 static int run_access(int argc, char **argv);
+static int run_shell(int argc, char **argv);
 static int show_help(int argc, char **argv);
 static int show_man(int argc, char **argv);
 static int show_version(int argc, char **argv);
@@ -93,6 +94,13 @@ run_access(int argc, char **argv)
 {
 	(void)argc;
 	return become("cloister-access", argv);
+}
+
+static int
+run_shell(int argc, char **argv)
+{
+	(void)argc;
+	return become("cloister-shell", argv);
 }
 
 /* Only names of the table, so that no other program can be started. */

@@ -248,11 +248,12 @@ place_self(char path[PLACE_PATH], struct err *e)
 	return 0;
 }
 
-/* A build has all programs in one directory; an installation has the daemons in libexec. */
+/* A build has all programs in one directory; an installation has the daemons in libexec, and so
+ * what this command executes, which executes it in turn. */
 int
 place_program(const char *name, char path[PLACE_PATH], struct err *e)
 {
-	static const char *const directories[] = { "", "../libexec/cloister/" };
+	static const char *const directories[] = { "", "../libexec/cloister/", "../../bin/" };
 	char self[PLACE_PATH];
 
 	if (place_self(self, e) < 0)

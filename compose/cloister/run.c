@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * run.c - calls execute_code and prints what the program printed.
- *
- * Output is printed as it arrives in progress notifications.  These may omit some of it: from the
- * first gap on, the output is printed from the result, so that nothing is lost or printed twice.
- */
+/* run.c - calls execute_code and exits as the program did. */
 #include "compose/cloister/run.h"
 
 #include "compose/cloister/client.h"
 #include "compose/cloister/invocation.h"
 #include "compose/cloister/made.h"
+#include "compose/cloister/output.h"
 #include "compose/cloister/words.h"
 
 #include "common/base/auto.h"
@@ -17,75 +13,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The same as docker run and timeout(1). */
 enum {
 	EXIT_TIMEOUT = 124,
 	EXIT_SIGNAL = 128,
 };
-
-struct stream {
-	const char *name;
-	FILE *to;
-	char *shown; /* printed before the result arrived */
-	size_t size;
-	bool held; /* behind a gap: the rest is printed from the result */
-};
-
-struct shown {
-	struct stream streams[2];
-};
-
-static void
-print(FILE *to, const char *text, size_t size)
-{
-	fwrite(text, 1, size, to);
-	fflush(to);
-}
-
-static void
-remember(struct stream *stream, const char *text, size_t size)
-{
-	stream->shown = realloc(stream->shown, stream->size + size + 1);
-	must(stream->shown != NULL);
-	memcpy(stream->shown + stream->size, text, size);
-	stream->size += size;
-}
-
-/* Bytes before the mark that the executor writes where a program printed too fast.  A program that
- * prints such a mark delays its own output. */
-static size_t
-before_gap(const char *text, size_t size)
-{
-	const char *mark = memmem(text, size, "\n[... ", strlen("\n[... "));
-
-	return mark != NULL && memmem(mark, size - (size_t)(mark - text), "too fast", 8) != NULL
-	           ? (size_t)(mark - text)
-	           : size;
-}
-
-/* Prints output as it arrives, up to the first gap. */
-static void
-show_progress(void *state, const char *channel, bool gap, const json_t *text)
-{
-	struct shown *shown = state;
-	const char *bytes = json_string_value(text);
-	size_t whole = json_string_length(text), size = before_gap(bytes, whole);
-
-	for (size_t i = 0; i < COUNT(shown->streams); i++) {
-		struct stream *stream = &shown->streams[i];
-
-		if (strcmp(stream->name, channel) != 0)
-			continue;
-		stream->held |= gap;
-		if (stream->held)
-			return;
-		stream->held = size < whole;
-		print(stream->to, bytes, size);
-		remember(stream, bytes, size);
-	}
-}
 
 /* ---- the result ---- */
 
@@ -116,46 +49,8 @@ exit_code(const json_t *run)
 	return (int)json_integer_value(code);
 }
 
-static void
-print_problem(const json_t *error)
-{
-	const char *code = json_string_value(json_object_get(error, "code"));
-	const char *hint = json_string_value(json_object_get(error, "hint"));
-
-	/* The program's own description of its failure is in its stderr. */
-	if (code == NULL || strcmp(code, "program_failed") == 0)
-		return;
-	fprintf(stderr, "cloister: %s: %s\n", code,
-	    json_string_value(json_object_get(error, "message")) ?: "");
-	if (hint != NULL)
-		fprintf(stderr, "cloister: %s\n", hint);
-}
-
-/* Prints the part that was not shown yet.  The whole lacks its middle if there was too much. */
-static void
-print_rest(const struct stream *stream, const char *whole, size_t size)
-{
-	size_t same = 0;
-
-	while (same < size && same < stream->size && whole[same] == stream->shown[same])
-		same++;
-	print(stream->to, whole + same, size - same);
-}
-
-static void
-print_output(const json_t *run, const struct shown *shown)
-{
-	for (size_t i = 0; i < COUNT(shown->streams); i++) {
-		const json_t *whole = json_object_get(run, shown->streams[i].name);
-
-		if (whole != NULL)
-			print_rest(&shown->streams[i], json_string_value(whole),
-			    json_string_length(whole));
-	}
-}
-
 static int
-conclude(const json_t *reply, const struct shown *shown, const struct made *made, bool as_json)
+conclude(const json_t *reply, const struct output *output, const struct made *made, bool as_json)
 {
 	const json_t *error = json_object_get(reply, "error");
 	json_t *run = client_value(reply);
@@ -170,8 +65,8 @@ conclude(const json_t *reply, const struct shown *shown, const struct made *made
 		json_dumpf(run, stdout, JSON_INDENT(2));
 		putchar('\n');
 	} else {
-		print_output(run, shown);
-		print_problem(json_object_get(run, "error"));
+		output_rest(output, run);
+		output_problem(json_object_get(run, "error"));
 	}
 
 	/* A program's own exit code says more than a file that could not be kept. */
@@ -190,12 +85,11 @@ conclude(const json_t *reply, const struct shown *shown, const struct made *made
 static int
 run_code(const struct words *words, struct made *made)
 {
-	struct shown shown = { { { .name = "stdout", .to = stdout },
-	    { .name = "stderr", .to = stderr } } };
+	struct output output = output_begin();
 	const struct client_call call = { .tool = commands[COMMAND_run].tool,
 		.arguments = words->arguments,
-		.progress = words->as_json ? NULL : show_progress,
-		.state = &shown,
+		.progress = words->as_json ? NULL : output_progress,
+		.state = &output,
 		.argc = made->transfer.argc,
 		.argv = made->transfer.argv };
 	struct err e;
@@ -206,10 +100,9 @@ run_code(const struct words *words, struct made *made)
 	if (reply == NULL)
 		fprintf(stderr, "cloister: %s\n", e.text);
 	else
-		status = conclude(reply, &shown, made, words->as_json);
+		status = conclude(reply, &output, made, words->as_json);
 	json_decref(reply);
-	for (size_t i = 0; i < COUNT(shown.streams); i++)
-		free(shown.streams[i].shown);
+	output_end(&output);
 	return status;
 }
 

@@ -21,3 +21,6 @@ target_link_options(test_spool_short PRIVATE ${scarce} LINKER:--wrap=ftruncate)
 # Credentials.  The tests make keys and tokens at run time, with the library that checks them.
 cloister_test(unit test_directory.c)
 cloister_test(unit test_tokens.c)
+
+# A file of `cloister shell`, which no library has.
+cloister_unit(command test_unfinished.c ../../compose/cloister/shell/unfinished.c)
