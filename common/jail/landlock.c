@@ -112,20 +112,28 @@ prove(struct err *e)
 }
 
 int
+landlock_abi(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+	return abi < 1 ? 0 : (int)abi;
+}
+
+int
 landlock_enter(const struct jail *j, bool *in_force, struct err *e)
 {
 	*in_force = false;
 #ifdef SANITIZED
 	return 0; /* a sanitizer reads /proc when it reports */
 #endif
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	int abi = landlock_abi();
 	size_t size;
 
 	if (abi < 1)
 		return 0;
 	if (allows_root(j))
 		return err_set(e, ERR_internal, "a daemon must not get the whole file system");
-	struct ruleset handled = rights_of((int)abi, j, &size);
+	struct ruleset handled = rights_of(abi, j, &size);
 	auto_fd int ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, size, 0);
 	if (ruleset < 0)
 		return err_sys(e, "landlock_create_ruleset");

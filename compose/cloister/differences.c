@@ -9,6 +9,7 @@
 #include "compose/cloister/differences.h"
 
 #include "compose/cloister/place.h"
+#include "compose/cloister/printed.h"
 #include "compose/cloister/reach.h"
 
 #include "common/base/auto.h"
@@ -18,12 +19,10 @@
 #include "common/table/edges.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum {
 	SETTINGS_BYTES = 1 << 18,
@@ -78,55 +77,6 @@ gives_any(void)
 	return false;
 }
 
-static void
-become_daemon(const char *name, int out)
-{
-	char program[32], path[PLACE_PATH];
-	const char *argv[PLACE_FLAGS + 3] = { path, "--print-given" };
-	auto_fd int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	struct err e;
-
-	snprintf(program, sizeof program, "cloister-%s", name);
-	if (place_program(program, path, &e) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
-	    dup2(null, STDERR_FILENO) < 0)
-		_exit(127);
-	place_flags(true, argv + 2);
-	execv(path, (char *const *)argv);
-	_exit(127);
-}
-
-/* From malloc; NULL: it refuses its settings, as it will say when it starts. */
-static char *
-given_to(const char *name)
-{
-	int pair[2], status;
-	char *text = calloc(1, SETTINGS_BYTES);
-	size_t have = 0;
-	ssize_t n = 1;
-
-	if (text == NULL || pipe2(pair, O_CLOEXEC) < 0) {
-		free(text);
-		return NULL;
-	}
-
-	pid_t pid = fork();
-
-	if (pid == 0)
-		become_daemon(name, pair[1]);
-	close(pair[1]);
-	while (pid > 0 && n > 0 && have < SETTINGS_BYTES - 1) {
-		n = read(pair[0], text + have, SETTINGS_BYTES - 1 - have);
-		have += n > 0 ? (size_t)n : 0;
-	}
-	close(pair[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-	}
-	if (pid > 0 && status == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 /* ---- what runs ---- */
 
 static char *
@@ -139,23 +89,6 @@ running_of(const char *name)
 
 	snprintf(file, sizeof file, "%s.settings", name);
 	return run >= 0 && fdio_load(run, file, SETTINGS_BYTES, &text, &e) == 0 ? text.data : NULL;
-}
-
-/* The value of "  name: value" in a text of lines; *size is its length. */
-static const char *
-value_in(const char *text, const char *name, size_t name_size, size_t *size)
-{
-	for (const char *line = text; line != NULL && *line != '\0';) {
-		const char *end = line + strcspn(line, "\n");
-
-		if (strncmp(line, "  ", 2) == 0 && strncmp(line + 2, name, name_size) == 0 &&
-		    strncmp(line + 2 + name_size, ": ", 2) == 0) {
-			*size = (size_t)(end - line) - name_size - 4;
-			return line + name_size + 4;
-		}
-		line = *end == '\n' ? end + 1 : NULL;
-	}
-	return NULL;
 }
 
 /* ---- comparing ---- */
@@ -193,7 +126,7 @@ compare_line(struct differences *d, const char *daemon, const char *line, const 
 {
 	size_t name_size = strcspn(line, ":"), here_size, there_size;
 	const char *here = line + name_size + 2,
-		   *there = value_in(running, line, name_size, &there_size);
+		   *there = printed_value(running, line, name_size, &there_size);
 	static const char *const shared[] = { "run", "state", "config", "log_level" };
 
 	for (size_t i = 0; i < COUNT(shared); i++)
@@ -232,7 +165,7 @@ compare(struct differences *d, const char *daemon, bool settings)
 	if (running != NULL)
 		compare_version(d, daemon, running);
 	if (running != NULL && settings)
-		given = given_to(daemon);
+		given = printed_by(daemon, "--print-given");
 	for (const char *line = given; line != NULL && strncmp(line, "  ", 2) == 0;) {
 		const char *end = strchr(line, '\n');
 

@@ -9,6 +9,7 @@
 #include "compose/cloister/completion.h"
 #include "compose/cloister/config/config.h"
 #include "compose/cloister/copy.h"
+#include "compose/cloister/doctor/doctor.h"
 #include "compose/cloister/effective.h"
 #include "compose/cloister/environment.h"
 #include "compose/cloister/events.h"
