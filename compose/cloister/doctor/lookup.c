@@ -46,7 +46,8 @@ lookup_check(const struct machine *m, struct diagnosis *f)
 
 	diagnosis_remedy(f,
 	    m->uid == 0 ? "ln -sf %.250s /usr/local/bin/cloister"
-			: "mkdir -p ~/.local/bin && ln -sf %.250s ~/.local/bin/cloister",
+			: "mkdir -p ~/.local/bin && ln -sf %.250s ~/.local/bin/cloister && export "
+			  "PATH=~/.local/bin:$PATH",
 	    m->self);
 	if (!found)
 		diagnosis_set(f, DIAGNOSIS_weaker, "no directory of PATH has `cloister`");
