@@ -105,14 +105,18 @@ print_row(const struct check *c, const struct diagnosis *f)
 		printf("%-26s %s\n%-26s try: %s\n", "", c->doc, "", remedy_of(c, f));
 }
 
+/* Of what is not checked the first row says why. */
 static void
 print_sum(const struct report *r)
 {
+	size_t i = 0;
+
 	printf("%zu ok, %zu weaker, %zu missing", r->counts[DIAGNOSIS_ok],
 	    r->counts[DIAGNOSIS_weaker], r->counts[DIAGNOSIS_missing]);
-	if (r->counts[DIAGNOSIS_unchecked] > 0)
-		printf(", %zu not checked; `cloister up` starts the daemons, which know",
-		    r->counts[DIAGNOSIS_unchecked]);
+	while (i < CHECKS && r->all[i].state != DIAGNOSIS_unchecked)
+		i++;
+	if (i < CHECKS)
+		printf(", %zu not checked: %s", r->counts[DIAGNOSIS_unchecked], r->all[i].text);
 	putchar('\n');
 }
 

@@ -148,7 +148,7 @@ ask_daemons(struct machine *m)
 	m->status = status == NULL ? NULL : json_loads(status, 0, NULL);
 	m->running = m->status != NULL || reach_daemons_run();
 	if (!m->running)
-		snprintf(m->silent, sizeof m->silent, "no daemons run");
+		snprintf(m->silent, sizeof m->silent, "no daemons run; `cloister up` starts them");
 	else if (m->status != NULL && !json_is_true(json_object_get(m->status, "ready")))
 		snprintf(m->silent, sizeof m->silent, "the daemons are not ready");
 	else
