@@ -83,5 +83,8 @@ invocation_set(json_t *of_tool, json_t *arguments, bool program_is_stdin, struct
 {
 	if (json_array_size(arguments) > 0)
 		json_object_set(of_tool, "arguments", arguments);
-	return !program_is_stdin && is_input() ? set_input(of_tool, e) : 0;
+	/* Statements of a session share one standard input, which is empty. */
+	bool reads = !program_is_stdin && json_object_get(of_tool, "session_id") == NULL;
+
+	return reads && is_input() ? set_input(of_tool, e) : 0;
 }

@@ -46,6 +46,9 @@ class Terminal:
     def close(self):
         try:
             return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.expect("the end", 1)  # shows what there is
+            raise
         finally:
             self.process.kill()
             os.close(self.main)
@@ -94,7 +97,9 @@ def test_a_terminal(cloister):
     shell.expect(">>> ")
     shell.type("for i in range(3):\r")
     shell.expect("... ")
-    shell.type("print(i * 10)\r\x03")
+    shell.type("print(i * 10)\r")
+    shell.expect("... ")
+    shell.type("\x03")
     shell.expect(">>> ")
     shell.type("import time\r")
     shell.expect(">>> ")

@@ -171,7 +171,7 @@ ask(struct shell *s, const struct client_call *call, struct err *e)
 		nanosleep(&pause, NULL);
 		reply = client_ask(call, &status, e);
 	}
-	s->interrupted = reply == NULL && prompt_was_interrupted();
+	s->interrupted = prompt_was_interrupted() && reply == NULL;
 	return reply;
 }
 

@@ -10,13 +10,15 @@
 #include "common/base/auto.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <histedit.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/select.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum {
 	REMEMBERED = 1000,
@@ -33,7 +35,8 @@ struct prompt {
 	const struct texts *names;
 	char *line; /* without a terminal */
 	size_t room;
-	FILE *kept; /* the history's file; NULL: none */
+	sigset_t usual; /* signals that are blocked outside of a line */
+	FILE *kept;     /* the history's file; NULL: none */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -132,7 +135,32 @@ say_prompt(EditLine *edit)
 	return (char *)(uintptr_t)p->text;
 }
 
-/* One statement a line, as history() escapes it. */
+/* Reads a character. Ctrl-C is noticed here and nowhere else in a line, so none is missed. */
+static int
+get_character(EditLine *edit, wchar_t *character)
+{
+	struct prompt *p;
+	mbstate_t state = { 0 };
+	fd_set fds;
+	char byte;
+
+	el_get(edit, EL_CLIENTDATA, &p);
+	FD_ZERO(&fds);
+	FD_SET(STDIN_FILENO, &fds);
+	if (pselect(STDIN_FILENO + 1, &fds, NULL, NULL, NULL, &p->usual) < 0)
+		return -1;
+	while (read(STDIN_FILENO, &byte, 1) == 1) {
+		size_t got = mbrtowc(character, &byte, 1, &state);
+
+		if (got == (size_t)-1)
+			*character = L'?';
+		if (got != (size_t)-2)
+			return 1;
+	}
+	return 0;
+}
+
+/* One line of a statement each. */
 static void
 load_history(struct prompt *p, int state)
 {
@@ -166,6 +194,7 @@ open_terminal(struct prompt *p, int state, struct err *e)
 	el_set(p->edit, EL_BIND, "^I", "complete", NULL);
 	el_set(p->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	el_set(p->edit, EL_SIGNAL, 0);
+	el_set(p->edit, EL_GETCFN, get_character);
 	return 0;
 }
 
@@ -179,6 +208,7 @@ prompt_open(int state, const struct texts *names, struct err *e)
 	p->names = names;
 	if (!isatty(STDIN_FILENO))
 		return p;
+	setlocale(LC_CTYPE, "C.UTF-8");
 	sigaction(SIGINT, &action, NULL);
 	if (open_terminal(p, state, e) == 0)
 		return p;
@@ -186,15 +216,31 @@ prompt_open(int state, const struct texts *names, struct err *e)
 	return NULL;
 }
 
+bool
+prompt_was_interrupted(void)
+{
+	bool was = interrupted != 0;
+
+	interrupted = 0;
+	return was;
+}
+
 static enum prompt_end
 read_terminal(struct prompt *p, const char **line)
 {
+	sigset_t interrupt;
 	int size = 0;
 
-	interrupted = 0;
-	errno = 0;
-	*line = el_gets(p->edit, &size);
-	if (interrupted) {
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, &p->usual);
+	/* Before the prompt is shown, so that what is typed then is not for the terminal. */
+	el_set(p->edit, EL_PREP_TERM, 1);
+	/* Ctrl-C may have been pressed since the last line. */
+	*line = interrupted ? NULL : el_gets(p->edit, &size);
+	el_set(p->edit, EL_PREP_TERM, 0);
+	sigprocmask(SIG_SETMASK, &p->usual, NULL);
+	if (prompt_was_interrupted()) {
 		el_reset(p->edit);
 		putchar('\n');
 		return PROMPT_INTERRUPTED;
@@ -212,12 +258,6 @@ prompt_read(struct prompt *p, const char *text, const char **line)
 		return PROMPT_END;
 	*line = p->line;
 	return PROMPT_LINE;
-}
-
-bool
-prompt_was_interrupted(void)
-{
-	return interrupted != 0;
 }
 
 /* The lines of a statement are found one by one. */

@@ -20,7 +20,7 @@ enum prompt_end {
 struct prompt *prompt_open(int state, const struct texts *names, struct err *);
 /* *line: with its line feed, valid until the next call.  text: what is shown before it. */
 enum prompt_end prompt_read(struct prompt *, const char *text, const char **line);
-/* Was Ctrl-C pressed since the last line? */
+/* Was Ctrl-C pressed since the last line, or the last call? */
 bool prompt_was_interrupted(void);
 /* Remembers a statement. */
 void prompt_remember(struct prompt *, const char *statement);
