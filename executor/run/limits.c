@@ -115,12 +115,16 @@ limits_ask_seconds(struct limits *limits, const char *field, double seconds, str
 }
 
 void
-limits_usual(struct limits *limits, double seconds)
+limits_usual(struct limits *limits, double seconds, uint64_t output_bytes)
 {
-	if (limits->timed != 0 || !(seconds > 0))
-		return;
-	limits->box.wall_ms =
-	    (uint64_t)(1000 * (seconds < options.max_timeout ? seconds : options.max_timeout));
+	if (limits->timed == 0 && seconds > 0)
+		limits->box.wall_ms =
+		    (uint64_t)(1000 *
+			       (seconds < options.max_timeout ? seconds : options.max_timeout));
+	if (output_bytes > 0 && output_bytes < options.max_output_bytes &&
+	    !settings_given("output_bytes") &&
+	    limits->box.output_bytes == limits_default.box.output_bytes)
+		limits->box.output_bytes = output_bytes;
 }
 
 int

@@ -33,5 +33,6 @@ void limits_tell(const struct limits *, struct resource_limits *);
 /* As limits_ask(), for seconds and for memory as text; 0 and NULL mean not requested. */
 int limits_ask_seconds(struct limits *, const char *field, double seconds, struct err *);
 int limits_ask_memory(struct limits *, const char *field, const char *text, struct err *);
-/* The wall time, in seconds, of runs for which nobody set one, within the cap; 0: the server's. */
-void limits_usual(struct limits *, double seconds);
+/* The wall time, in seconds, and the size of an output of runs for which nobody set one, within the
+ * caps; 0: the server's. */
+void limits_usual(struct limits *, double seconds, uint64_t output_bytes);

@@ -20,6 +20,7 @@
 #include "executor/runtime.h"
 
 #include "common/base/auto.h"
+#include "common/table/settings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,7 +133,7 @@ read_limits(struct plan *plan, const struct execute_code *ask, const struct limi
 		return -1;
 	if (session != NULL && refuse_other_box(plan, ask, session, e) < 0)
 		return -1;
-	limits_usual(&plan->limits, ask->usual_timeout);
+	limits_usual(&plan->limits, ask->usual_timeout, ask->usual_bytes);
 	return limits_ask_seconds(&plan->limits, "timeout", ask->timeout, e);
 }
 
@@ -153,10 +154,14 @@ read_domains(
 static int
 read_code(struct plan *plan, struct execute_code *ask, struct err *e)
 {
-	if (ask->code.size > options.max_code_bytes)
+	uint64_t most = options.max_code_bytes;
+
+	if (ask->usual_bytes > 0 && ask->usual_bytes < most && !settings_given("max_code_bytes"))
+		most = ask->usual_bytes;
+	if (ask->code.size > most)
 		return err_set(e, ERR_code_too_large,
 		    "code: %zu bytes are over this server's limit of %" PRIu64, ask->code.size,
-		    options.max_code_bytes);
+		    most);
 	if (memchr(ask->code.data, 0, ask->code.size) != NULL)
 		return err_set(e, ERR_invalid_argument, "code: has a zero byte");
 	hash_hex(ask->code.data, ask->code.size, plan->digest);

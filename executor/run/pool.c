@@ -18,9 +18,8 @@
  *
  * A box that dies in its bucket is replaced, with a growing delay until one lives.
  */
-#include "executor/run/pool.h"
+#include "executor/run/pool_line.h"
 
-#include "executor/builder/order.h"
 #include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/run/check/checker.h"
@@ -45,43 +44,10 @@ enum {
 	FORGET_MS = 300000, /* without a call: a line is emptied */
 	BACK_OFF_MS = 100,  /* after a box died; doubled each time */
 	MAX_BACK_OFF = 8,   /* times */
-	FORK_MB = 6,        /* memory of a waiting program: the fork of a zygote, */
-	NODE_MB = 48,
-	OTHER_MB = 12,
-	CHECKER_MB = 96, /* Node and the programs that wait beside it */
-	CHECKERS = 4,    /* in a line, at most */
-};
-
-struct slot {
-	struct slot *next;
-	struct line *line;
-	struct workspace *workspace;
-	struct sandbox *sandbox; /* NULL: the workspace is being made */
-	bool prepares;           /* its checker; the sandbox is busy */
-	bool ready;
-};
-
-struct line {
-	enum sandbox_kind kind;
-	unsigned language;
-	uint32_t zygote;
-	uint64_t environment;
-	bool checker;
-	unsigned checks; /* of a checker: the language */
-	struct slot *slots;
-	size_t count, ready; /* all boxes, and those that are ready */
-	size_t want;
-	struct pool_wait *waits; /* callers that wait for boxes in the making, oldest first */
-	size_t nwaits;
-	bool called_for;
-	int64_t taken_ms; /* when a call last asked for a box */
-	unsigned failures;
-	int64_t resume_ms; /* no box is made before that */
 };
 
 static struct {
-	struct line lines[3 * ORDER_MAX_RUNTIMES + 2 * ORDER_MAX_ENVIRONMENTS];
-	size_t count;
+	struct lines lines;
 	uint64_t timer, tick, early;
 	bool stopped;
 	struct pool_counts counts;
@@ -98,24 +64,6 @@ stay_awake(void)
 }
 
 /* ---- slots ---- */
-
-static uint64_t
-cost_mb(const struct line *line)
-{
-	if (line->checker)
-		return CHECKER_MB;
-	return line->zygote != 0 ? FORK_MB : line->language == language_node ? NODE_MB : OTHER_MB;
-}
-
-static uint64_t
-all_mb(void)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < pool.count; i++)
-		sum += pool.lines[i].count * cost_mb(&pool.lines[i]);
-	return sum;
-}
 
 static void
 count(struct line *line, struct slot *b, bool ready)
@@ -315,40 +263,37 @@ add_slot(struct line *line)
 
 /* ---- how many ---- */
 
-/* The size of a line without calls.  A session is made seldom, and then has many runs. */
-static size_t
-least(const struct line *line)
+static void
+give_up_one(struct line *line)
 {
-	size_t all = line->kind == SANDBOX_SESSION ? (options.pool_min + 1) / 2 : options.pool_min;
-	size_t least = line->zygote == POOL_BASIC ? all : line->called_for ? (all + 1) / 2 : 0;
+	struct slot *b = line->slots;
 
-	return least < options.pool_max ? least : options.pool_max;
+	while (b != NULL && !b->ready)
+		b = b->next;
+	must(b != NULL);
+	give_up(b);
 }
 
 static void
-grow(struct line *line)
+make_room(const struct line *line)
 {
-	size_t want = line->want < 2 ? 4 : line->want * 2;
-	size_t most = !line->checker || options.pool_max < CHECKERS ? options.pool_max : CHECKERS;
-
-	line->want = want < most ? want : most;
+	while (!pool_line_fits(&pool.lines, line))
+		give_up_one(pool_line_richest(&pool.lines));
 }
 
 static void
 fill(void *self)
 {
 	int64_t now = loop_now_ms();
+	struct line *line;
 
 	(void)self;
 	loop_unset(pool.timer);
 	pool.timer = 0;
-	for (size_t i = 0; i < pool.count && !pool.stopped; i++) {
-		struct line *line = &pool.lines[i];
-
-		while (line->count < line->want + line->nwaits && now >= line->resume_ms &&
-		       pool.counts.making < AT_ONCE &&
-		       all_mb() + cost_mb(line) <= options.pool_memory_mb)
-			add_slot(line);
+	while (!pool.stopped && pool.counts.making < AT_ONCE &&
+	       (line = pool_line_next(&pool.lines, now)) != NULL) {
+		make_room(line);
+		add_slot(line);
 	}
 	stay_awake();
 }
@@ -360,7 +305,8 @@ shorten(struct line *line, int64_t now)
 		return;
 	if (now - line->taken_ms >= FORGET_MS)
 		line->called_for = false;
-	line->want = line->want / 2 > least(line) ? line->want / 2 : least(line);
+	line->want =
+	    line->want / 2 > pool_line_least(line) ? line->want / 2 : pool_line_least(line);
 	for (struct slot *b = line->slots, *next; b != NULL; b = next) {
 		next = b->next;
 		if (b->ready && line->count > line->want)
@@ -377,8 +323,8 @@ tick(void *self)
 
 	(void)self;
 	pool.tick = 0;
-	for (size_t i = 0; i < pool.count; i++) {
-		struct line *line = &pool.lines[i];
+	for (size_t i = 0; i < pool.lines.count; i++) {
+		struct line *line = &pool.lines.at[i];
 
 		shorten(line, now);
 		again = again || line->called_for || line->count != line->want;
@@ -409,7 +355,7 @@ find(enum sandbox_kind kind, unsigned language, uint32_t zygote, const struct li
 {
 	if (!is_default(limits))
 		return NULL;
-	for (struct line *line = pool.lines; line < pool.lines + pool.count; line++)
+	for (struct line *line = pool.lines.at; line < pool.lines.at + pool.lines.count; line++)
 		if (line->kind == kind && line->language == language && line->zygote == zygote &&
 		    line->environment == limits->box.environment)
 			return line;
@@ -441,7 +387,7 @@ pool_take(enum sandbox_kind kind, unsigned language, uint32_t zygote, const stru
 	b = first_ready(line);
 	if (b == NULL) {
 		pool.counts.missed++;
-		grow(line);
+		pool_line_grow(line);
 		return false;
 	}
 	pool.counts.taken++;
@@ -450,7 +396,7 @@ pool_take(enum sandbox_kind kind, unsigned language, uint32_t zygote, const stru
 	sandbox_watch(b->sandbox, NULL, NULL);
 	take_out(b);
 	if (line->ready * 4 < line->want)
-		grow(line);
+		pool_line_grow(line);
 	return true;
 }
 
@@ -475,8 +421,8 @@ pool_wait(enum sandbox_kind kind, unsigned language, uint32_t zygote, const stru
 static bool
 is_short(void)
 {
-	for (size_t i = 0; i < pool.count; i++)
-		if (pool.lines[i].ready * 2 < pool.lines[i].want)
+	for (size_t i = 0; i < pool.lines.count; i++)
+		if (pool.lines.at[i].ready * 2 < pool.lines.at[i].want)
 			return true;
 	return false;
 }
@@ -505,16 +451,16 @@ pool_counts(void)
 static void
 add_line(enum sandbox_kind kind, unsigned language, uint32_t zygote, uint64_t environment)
 {
-	struct line *line = &pool.lines[pool.count++];
+	struct line *line = &pool.lines.at[pool.lines.count++];
 
-	must(pool.count <= COUNT(pool.lines));
+	must(pool.lines.count <= COUNT(pool.lines.at));
 	*line = (struct line){
 		.kind = kind,
 		.language = language,
 		.zygote = zygote,
 		.environment = environment,
 	};
-	line->want = least(line);
+	line->want = pool_line_least(line);
 }
 
 static void
@@ -537,8 +483,8 @@ add_checkers(void)
 	for (unsigned i = 0; i < runtime_count() && runtime_at(language_node)->present; i++)
 		if (checker_preparation(i, &code)) {
 			add_line(SANDBOX_SESSION, language_node, POOL_CHECKER + i, 0);
-			pool.lines[pool.count - 1].checker = true;
-			pool.lines[pool.count - 1].checks = i;
+			pool.lines.at[pool.lines.count - 1].checker = true;
+			pool.lines.at[pool.lines.count - 1].checks = i;
 		}
 }
 
@@ -548,14 +494,14 @@ call_for_environments(void *self)
 {
 	(void)self;
 	pool.early = 0;
-	for (size_t i = 0; i < pool.count; i++) {
-		struct line *line = &pool.lines[i];
+	for (size_t i = 0; i < pool.lines.count; i++) {
+		struct line *line = &pool.lines.at[i];
 
 		if (line->environment == 0 || line->kind != SANDBOX_ALONE)
 			continue;
 		line->called_for = true;
 		line->taken_ms = loop_now_ms();
-		line->want = least(line);
+		line->want = pool_line_least(line);
 	}
 	fill(NULL);
 }
@@ -563,7 +509,7 @@ call_for_environments(void *self)
 void
 pool_start(void)
 {
-	pool.count = 0;
+	pool.lines.count = 0;
 	pool.stopped = !options.warm || options.pool_max == 0;
 	if (pool.stopped)
 		return;
@@ -583,10 +529,10 @@ pool_stop(void)
 	loop_unset(pool.tick);
 	loop_unset(pool.early);
 	pool.timer = pool.tick = pool.early = 0;
-	for (size_t i = 0; i < pool.count; i++) {
-		while (pool.lines[i].waits != NULL)
-			pool_leave(pool.lines[i].waits);
-		for (struct slot *b = pool.lines[i].slots, *next; b != NULL; b = next) {
+	for (size_t i = 0; i < pool.lines.count; i++) {
+		while (pool.lines.at[i].waits != NULL)
+			pool_leave(pool.lines.at[i].waits);
+		for (struct slot *b = pool.lines.at[i].slots, *next; b != NULL; b = next) {
 			next = b->next;
 			if (b->prepares)
 				sandbox_kill(b->sandbox);

@@ -229,9 +229,11 @@ artifact_on_sandbox_upload_file(struct call *call, void *request, struct err *e)
 		    ask->content_base64.size, options.max_upload_bytes);
 
 	auto_free char *path = path_check("filename", ask->filename, e);
-	struct file_call *f =
-	    path == NULL ? NULL
-			 : begin_call(call, ask->session_id, &made, SESSION_WRITE, upload, e);
+
+	if (path == NULL || session_usual(call, ask->session_id, ask->usual_sessions, e) < 0)
+		return -1;
+
+	struct file_call *f = begin_call(call, ask->session_id, &made, SESSION_WRITE, upload, e);
 
 	if (f == NULL)
 		return -1;

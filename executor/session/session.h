@@ -45,6 +45,9 @@ struct session *session_main(const struct call *, bool *made, struct err *);
 /* session_find(), or session_main() if id is NULL.  With made, also makes a session of a new
  * name. */
 struct session *session_of(const struct call *, const char *id, bool *made, struct err *);
+/* Refuses a new session of that id or name if the caller has that many (0: any number) and the
+ * operator set no limit.  session_limit. */
+int session_usual(const struct call *, const char *id, uint64_t most, struct err *);
 bool session_is_of(const struct session *, const struct call *);
 /* The first of all sessions; follow next. */
 const struct session *session_first(void);

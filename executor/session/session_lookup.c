@@ -6,6 +6,9 @@
 #include "executor/options.h"
 #include "executor/run/own_limits.h"
 
+#include "common/table/settings.h"
+
+#include <inttypes.h>
 #include <string.h>
 
 static struct session *
@@ -107,4 +110,24 @@ session_of(const struct call *call, const char *id, bool *made, struct err *e)
 		.name = session_id_name(id) };
 
 	return session_new(call, &wish, e);
+}
+
+int
+session_usual(const struct call *call, const char *id, uint64_t most, struct err *e)
+{
+	uint64_t mine = 0;
+	struct err none;
+
+	if (most == 0 || options.session_evict || settings_given("max_sessions") ||
+	    settings_given("max_sessions_each") ||
+	    (id != NULL && session_find(call, id, &none) != NULL))
+		return 0;
+	for (const struct session *s = first(); s != NULL; s = s->next)
+		mine += session_is_of(s, call);
+	if (mine < most)
+		return 0;
+	return err_set(e, ERR_session_limit,
+	    "you have %" PRIu64 " sessions, the limit is %" PRIu64
+	    "; close one, or set max_sessions",
+	    mine, most);
 }

@@ -58,9 +58,14 @@ run_tools_on_sandbox_run_python(struct call *call, void *request, struct err *e)
 	struct execute_code all = { .code = ask->code,
 		.timeout = ask->timeout_s,
 		.usual_timeout = ask->usual_timeout,
+		.usual_bytes = ask->usual_bytes,
 		.fresh = ask->fresh,
 		.language = python,
 		.capture_output = true };
+
+	if (session_usual(call, ask->session_id, ask->usual_sessions, e) < 0)
+		return -1;
+
 	int status = begin_in_session(call, &all, ask->session_id, e);
 
 	ask->code = all.code;

@@ -234,7 +234,7 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
 		return -1;
 	if (limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e) < 0)
 		return -1;
-	limits_usual(&wish->limits, ask->usual_timeout);
+	limits_usual(&wish->limits, ask->usual_timeout, 0);
 	return 0;
 }
 

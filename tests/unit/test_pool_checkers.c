@@ -102,6 +102,35 @@ prepares_checkers(void **state)
 	assert_false(take_checker(&taken, language_node)); /* those are of shell */
 }
 
+/* Those of other languages do not take all the memory. */
+static void
+takes_its_place(void **state)
+{
+	struct taken taken;
+
+	(void)state;
+	options.pool_memory_mb = 24 + 2 * 96; /* what waits from the start, and two checkers */
+	for (int i = 0; i < 8; i++) {
+		if (pool_take(SANDBOX_SESSION, language_node, 0, &limits_default, &taken.workspace,
+			&taken.sandbox))
+			give_back(&taken);
+		pool_refill();
+		make_all();
+	}
+	assert_true(fake.boxes >= 4);
+	assert_false(take_checker(&taken, language_shell));
+	pool_refill();
+	make_all();
+	assert_in_range(prepare_all(0), 1, 2);
+	assert_true(take_checker(&taken, language_shell));
+	give_back(&taken);
+	options.pool_memory_mb = 48; /* not enough for one, and nothing is given up for it */
+	pool_refill();
+	make_all();
+	assert_int_equal(prepare_all(0), 0);
+	assert_true(pool_counts()->waiting > 0);
+}
+
 static void
 replaces_checkers_that_fail(void **state)
 {
@@ -147,6 +176,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(prepares_checkers, begin, end),
+		cmocka_unit_test_setup_teardown(takes_its_place, begin, end),
 		cmocka_unit_test_setup_teardown(replaces_checkers_that_fail, begin, end),
 		cmocka_unit_test_setup_teardown(stops_while_one_is_prepared, begin, end),
 	};
