@@ -16,6 +16,7 @@
 #include "executor/gauges.h"
 #include "executor/inquiry.h"
 #include "executor/kept/change.h"
+#include "executor/kept/code.h"
 #include "executor/kept/consent.h"
 #include "executor/kept/output.h"
 #include "executor/kept/task.h"
@@ -159,6 +160,7 @@ start(struct err *e)
 	if (session_id_open(e) < 0 || sign_start(e) < 0 || builder_start(e) < 0)
 		return -1;
 	task_open(daemon_state());
+	code_open(daemon_state());
 	change_open();
 	consent_open();
 	resume_start();

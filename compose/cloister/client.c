@@ -94,13 +94,15 @@ make_request(const struct client_call *call)
 {
 	json_t *meta = json_pack("{s:s, s:{}, s:i}", "io.modelcontextprotocol/protocolVersion",
 	    "2026-07-28", "io.modelcontextprotocol/clientCapabilities", "progressToken", 1);
-	json_t *params = json_pack("{s:s, s:O}", "name", call->tool, "arguments", call->arguments);
+	json_t *params = call->uri != NULL ? json_pack("{s:s}", "uri", call->uri)
+	                                   : json_pack("{s:s, s:O}", "name", call->tool,
+						 "arguments", call->arguments);
 
 	if (call->progress == NULL)
 		json_object_del(meta, "progressToken");
 	json_object_set_new(params, "_meta", meta);
-	return json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method", "tools/call",
-	    "params", params);
+	return json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method",
+	    call->uri != NULL ? "resources/read" : "tools/call", "params", params);
 }
 
 static int
@@ -180,6 +182,8 @@ client_value(const json_t *reply)
 
 	if (content != NULL)
 		return json_incref(content);
+	if ((content = json_object_get(result, "contents")) != NULL)
+		return json_incref(json_object_get(json_array_get(content, 0), "text"));
 	if (text == NULL)
 		return NULL;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.h - an MCP client of one call: starts `cloister serve` and calls one tool. */
+/* client.h - an MCP client of one call: starts `cloister serve`, and calls one tool or reads one
+ * resource. */
 #pragma once
 
 #include "common/base/err.h"
@@ -16,6 +17,7 @@ typedef void client_progress(void *state, const char *channel, bool gap, const j
 
 struct client_call {
 	const char *tool;
+	const char *uri;           /* of a resource, in place of the tool; NULL: none */
 	json_t *arguments;         /* borrowed */
 	client_progress *progress; /* NULL: not asked for */
 	void *state;
@@ -30,6 +32,6 @@ struct client_call {
 json_t *client_ask(const struct client_call *, int *status, struct err *e);
 /*
  * The value in the reply's result: structured content, or the JSON or else the text of its first
- * block. The caller owns it. NULL: the reply is an error.
+ * block, or the text of a resource. The caller owns it. NULL: the reply is an error.
  */
 json_t *client_value(const json_t *reply);

@@ -13,6 +13,7 @@
 #include "compose/cloister/effective.h"
 #include "compose/cloister/environment.h"
 #include "compose/cloister/events.h"
+#include "compose/cloister/history.h"
 #include "compose/cloister/logs.h"
 #include "compose/cloister/operator.h"
 #include "compose/cloister/place.h"

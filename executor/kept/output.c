@@ -2,6 +2,7 @@
 /* output.c - a table of texts; the text of a request is moved into it, not copied. */
 #include "executor/kept/output.h"
 
+#include "executor/kept/code.h"
 #include "executor/options.h"
 
 #include "common/base/auto.h"
@@ -132,21 +133,43 @@ piece(const struct blob *text, size_t from, size_t most)
 	return blob_copy(bytes + from, to - from);
 }
 
+static int
+answer(struct call *call, const struct get_output *ask, const struct blob *text, struct err *e)
+{
+	struct output_piece reply = {
+		.text = piece(text, (size_t)ask->offset, (size_t)ask->size),
+		.total = text->size,
+	};
+
+	if (reply.text.data == NULL)
+		return err_sys(e, "read an output");
+	call_reply(call, &reply);
+	message_clear(MSG_output_piece, &reply);
+	return 0;
+}
+
+/* The code of a run is read as if it were one of its outputs. */
+static int
+answer_code(struct call *call, const struct get_output *ask, struct err *e)
+{
+	struct blob code = { 0 };
+	int status = code_load(&call->owner, ask->output_id, &code, e);
+
+	if (status == 0)
+		status = answer(call, ask, &code, e);
+	blob_clear(&code);
+	return status;
+}
+
 int
 output_on_get_output(struct call *call, void *request, struct err *e)
 {
 	const struct get_output *ask = request;
 	const struct output *o = find(&call->owner, ask->output_id, ask->name);
-	struct output_piece reply = { 0 };
 
-	if (o == NULL)
-		return err_set(
-		    e, ERR_not_found, "output_id: the text does not exist or was dropped");
-	reply.text = piece(&o->text, (size_t)ask->offset, (size_t)ask->size);
-	if (reply.text.data == NULL)
-		return err_sys(e, "read an output");
-	reply.total = o->text.size;
-	call_reply(call, &reply);
-	message_clear(MSG_output_piece, &reply);
-	return 0;
+	if (o != NULL)
+		return answer(call, ask, &o->text, e);
+	if (strcmp(ask->name, "code") == 0)
+		return answer_code(call, ask, e);
+	return err_set(e, ERR_not_found, "output_id: the text does not exist or was dropped");
 }

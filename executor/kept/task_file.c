@@ -7,10 +7,10 @@
  */
 #include "executor/kept/task_file.h"
 
+#include "executor/kept/owner_directory.h"
+
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
-#include "common/base/hash.h"
-#include "common/daemon/daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,22 +37,6 @@ task_file_open(int directory)
 
 /* ---- names ---- */
 
-/* The path of an owner's directory. */
-static void
-make_path(const struct owner *owner, char path[NAME])
-{
-	const char *instance = daemon_instance();
-	char key[OWNER_KEY], hex[HASH_HEX];
-	size_t size = owner_key(owner, key);
-	struct hash h;
-
-	hash_begin(&h);
-	hash_add(&h, instance, strlen(instance) + 1);
-	hash_add(&h, key, size);
-	hash_end_hex(&h, hex);
-	snprintf(path, NAME, DIRECTORY "/%.32s", hex);
-}
-
 static bool
 is_id(const char *id)
 {
@@ -63,36 +47,6 @@ static void
 file_name(char name[NAME], const char *id, const char *end)
 {
 	snprintf(name, NAME, "%s.%s", id, end);
-}
-
-/* ---- directories ---- */
-
-/* Opens an owner's directory; -1: there is none. */
-static int
-open_directory(const struct owner *owner)
-{
-	char path[NAME];
-
-	make_path(owner, path);
-	return base < 0 ? -1 : openat(base, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-static int
-make_directory(const struct owner *owner, struct err *e)
-{
-	char path[NAME];
-
-	make_path(owner, path);
-	if (base < 0)
-		return err_set(
-		    e, ERR_unavailable, "the executor could not open its directory for tasks");
-	if ((mkdirat(base, DIRECTORY, 0700) < 0 && errno != EEXIST) ||
-	    (mkdirat(base, path, 0700) < 0 && errno != EEXIST))
-		return err_sys(e, "make %s", path);
-
-	int directory = open_directory(owner);
-
-	return directory < 0 ? err_sys(e, "open %s", path) : directory;
 }
 
 /* ---- one task ---- */
@@ -119,7 +73,7 @@ int
 task_file_begin(const struct owner *owner, const char *id, const struct blob *task, struct err *e)
 {
 	char name[NAME];
-	auto_fd int directory = make_directory(owner, e);
+	auto_fd int directory = owner_directory_make(base, DIRECTORY, owner, e);
 
 	if (directory < 0)
 		return -1;
@@ -148,7 +102,7 @@ task_file_sync(const struct owner *owner, const char *id, struct err *e)
 {
 	char directory[NAME], file[2 * NAME];
 
-	make_path(owner, directory);
+	owner_directory_path(DIRECTORY, owner, directory);
 	snprintf(file, sizeof file, "%s/%s.run", directory, id);
 	if (sync_path(file, e) < 0 || sync_path(directory, e) < 0 || sync_path(DIRECTORY, e) < 0)
 		return -1;
@@ -174,7 +128,7 @@ int
 task_file_end(const struct owner *owner, const char *id, const struct blob *task, struct err *e)
 {
 	char draft[NAME], name[NAME];
-	auto_fd int directory = open_directory(owner);
+	auto_fd int directory = owner_directory_open(base, DIRECTORY, owner);
 
 	file_name(draft, id, "new");
 	file_name(name, id, "end");
@@ -226,7 +180,7 @@ int
 task_file_read(const struct owner *owner, const char *id, int64_t ttl_ms, struct blob *task,
     bool *lost, struct err *e)
 {
-	auto_fd int directory = is_id(id) ? open_directory(owner) : -1;
+	auto_fd int directory = is_id(id) ? owner_directory_open(base, DIRECTORY, owner) : -1;
 	int64_t age = directory < 0 ? -1 : age_s(directory, id);
 
 	*lost = false;
@@ -243,7 +197,7 @@ task_file_read(const struct owner *owner, const char *id, int64_t ttl_ms, struct
 void
 task_file_drop(const struct owner *owner, const char *id)
 {
-	auto_fd int directory = open_directory(owner);
+	auto_fd int directory = owner_directory_open(base, DIRECTORY, owner);
 	char name[NAME];
 
 	file_name(name, id, "run");
@@ -252,21 +206,6 @@ task_file_drop(const struct owner *owner, const char *id)
 }
 
 /* ---- all of them ---- */
-
-/* Calls each() with the name of every file in the directory; closes the directory. */
-static void
-walk(int directory, void (*each)(int directory, const char *name, void *self), void *self)
-{
-	auto_dir DIR *dir = fdopendir(directory);
-
-	if (dir == NULL) {
-		close(directory);
-		return;
-	}
-	for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-		if (entry->d_name[0] != '.')
-			each(dirfd(dir), entry->d_name, self);
-}
 
 struct taken {
 	size_t count;
@@ -289,10 +228,10 @@ void
 task_file_usage(const struct owner *owner, size_t *count, uint64_t *bytes)
 {
 	struct taken all = { 0 };
-	int directory = open_directory(owner);
+	int directory = owner_directory_open(base, DIRECTORY, owner);
 
 	if (directory >= 0)
-		walk(directory, add_usage, &all);
+		owner_directory_walk(directory, add_usage, &all);
 	*count = all.count;
 	*bytes = all.bytes;
 }
@@ -319,24 +258,10 @@ remove_old(int directory, const char *name, void *self)
 	}
 }
 
-static void
-sweep_owner(int directory, const char *name, void *self)
-{
-	int below = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (below >= 0)
-		walk(below, remove_old, self);
-	unlinkat(directory, name, AT_REMOVEDIR); /* succeeds only if it is empty */
-}
-
 void
 task_file_sweep(int64_t age_ms)
 {
 	int64_t before_s = (int64_t)time(NULL) - age_ms / 1000;
-	int directory =
-	    base < 0 ? -1
-		     : openat(base, DIRECTORY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (directory >= 0)
-		walk(directory, sweep_owner, &before_s);
+	owner_directory_walk_all(base, DIRECTORY, remove_old, &before_s);
 }

@@ -18,12 +18,13 @@
  *
  * A box that dies in its bucket is replaced, with a growing delay until one lives.
  */
-#include "executor/run/pool_line.h"
+#include "executor/run/pool.h"
 
 #include "executor/environment.h"
 #include "executor/options.h"
 #include "executor/run/check/checker.h"
 #include "executor/run/limits.h"
+#include "executor/run/pool_line.h"
 #include "executor/run/queue.h"
 #include "executor/runtime.h"
 #include "executor/sandbox/workspace.h"
@@ -459,6 +460,7 @@ add_line(enum sandbox_kind kind, unsigned language, uint32_t zygote, uint64_t en
 		.language = language,
 		.zygote = zygote,
 		.environment = environment,
+		.always = zygote == POOL_BASIC,
 	};
 	line->want = pool_line_least(line);
 }

@@ -47,7 +47,7 @@ size_t
 pool_line_least(const struct line *line)
 {
 	size_t all = line->kind == SANDBOX_SESSION ? (options.pool_min + 1) / 2 : options.pool_min;
-	size_t least = line->zygote == POOL_BASIC ? all : line->called_for ? (all + 1) / 2 : 0;
+	size_t least = line->always ? all : line->called_for ? (all + 1) / 2 : 0;
 
 	return least < options.pool_max ? least : options.pool_max;
 }

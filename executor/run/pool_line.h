@@ -4,7 +4,9 @@
 #pragma once
 
 #include "executor/builder/order.h"
-#include "executor/run/pool.h"
+#include "executor/sandbox/sandbox.h"
+
+struct pool_wait;
 
 struct slot {
 	struct slot *next;
@@ -20,6 +22,7 @@ struct line {
 	unsigned language;
 	uint32_t zygote;
 	uint64_t environment;
+	bool always; /* has boxes before it is called for */
 	bool checker;
 	unsigned checks; /* of a checker: the language */
 	struct slot *slots;

@@ -19,6 +19,7 @@
  */
 #include "executor/run/run.h"
 
+#include "executor/kept/code.h"
 #include "executor/metrics.h"
 #include "executor/options.h"
 #include "executor/run/check/verdicts.h"
@@ -553,6 +554,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 	run->wait = (struct pool_wait){ .come = box_came, .self = run };
 	run->use =
 	    (struct session_use){ .ready = workspace_ready, .stop = session_ended, .self = run };
+	code_keep(&call->owner, run->id, &run->plan.code);
 	run->reply.execution_id = strdup(run->id);
 	run->reply.language = strdup(runtime_name(run->plan.language, run->plan.typed));
 	run->reply.session_id = session != NULL ? strdup(session->id) : NULL;

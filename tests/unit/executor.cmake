@@ -20,6 +20,6 @@ endforeach()
 target_link_options(test_file_helpers PRIVATE LINKER:--wrap=loop_now_us)
 
 # State that outlives a request.
-foreach(test change consent output redact task task_file)
+foreach(test change code consent output redact task task_file)
 	cloister_unit(executor test_${test}.c)
 endforeach()

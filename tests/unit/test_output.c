@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_output.c - texts omitted from results: who may read them, which expire first, and whole
  * characters. */
+#include "executor/kept/code.h"
 #include "executor/kept/output.h"
 #include "executor/options.h"
 
@@ -32,6 +33,16 @@ call_reply(struct call *call, void *reply)
 	memset(reply, 0, sizeof got);
 }
 
+/* Only the code of the first text is kept. */
+int
+code_load(const struct owner *owner, const char *execution_id, struct blob *code, struct err *e)
+{
+	if (!owner_equal(owner, &me.owner) || strspn(execution_id, "0") != 32)
+		return err_set(e, ERR_not_found, "no code");
+	*code = blob_copy("print(1)", 8);
+	return 0;
+}
+
 static enum err_code
 keep(const struct call *who, unsigned id, struct blob text)
 {
@@ -49,16 +60,22 @@ keep(const struct call *who, unsigned id, struct blob text)
 }
 
 static enum err_code
-read_piece(const struct call *who, unsigned id, uint64_t offset, uint64_t size)
+read_named(const struct call *who, const char *of, unsigned id, uint64_t offset, uint64_t size)
 {
 	struct call call = *who;
-	char digits[33], name[] = "stdout";
+	char digits[33], *name = (char *)(uintptr_t)of;
 	struct get_output request = { digits, name, offset, size };
 	struct err e;
 
 	snprintf(digits, sizeof digits, "%032u", id);
 	call.message = MSG_get_output;
 	return output_on_get_output(&call, &request, &e) < 0 ? e.code : ERR_none;
+}
+
+static enum err_code
+read_piece(const struct call *who, unsigned id, uint64_t offset, uint64_t size)
+{
+	return read_named(who, "stdout", id, offset, size);
 }
 
 static bool
@@ -158,6 +175,18 @@ pieces_have_every_character_once(void **state)
 	blob_clear(&copy);
 }
 
+static void
+code_is_read_as_an_output_is(void **state)
+{
+	(void)state;
+	assert_int_equal(read_named(&me, "code", 0, 6, 0), ERR_none);
+	assert_memory_equal(got.text.data, "1)", 2);
+	assert_int_equal(got.total, 8);
+	assert_int_equal(read_named(&other, "code", 0, 0, 0), ERR_not_found);
+	assert_int_equal(read_named(&me, "code", 77, 0, 0), ERR_not_found);
+	assert_int_equal(read_named(&me, "stderr", 0, 0, 0), ERR_not_found);
+}
+
 int
 main(void)
 {
@@ -165,6 +194,7 @@ main(void)
 		cmocka_unit_test(the_oldest_go_first), /* while there is nothing */
 		cmocka_unit_test(nobody_else_reads_it),
 		cmocka_unit_test(nobody_pushes_out_all_of_anothers),
+		cmocka_unit_test(code_is_read_as_an_output_is),
 		cmocka_unit_test(pieces_have_every_character_once),
 	};
 
