@@ -50,11 +50,11 @@ def fake(call, mark="/dev/null"):
     return Server([sys.executable, "-c", FAKE % body, mark])
 
 
-def fails(kind, server, *words, call=lambda sandbox: sandbox.call("tool")):
+def fails(kind, server, *words, call=lambda sandbox: sandbox.call("tool"), **more):
     """The call raises that exception, in time, and close() returns in time, too."""
     deadline = 2.0 if kind is RequestTimeout else 20.0  # what a busy machine needs to start a server is no part of the test
     began = time.monotonic()
-    sandbox = Sandbox(server, deadline=deadline)
+    sandbox = Sandbox(server, deadline=deadline, **more)
     try:
         call(sandbox)
     except SandboxError as error:
@@ -163,6 +163,66 @@ def test_refusals():
     error = fails(ToolError, fake("""say(text(id, '{"error": {"code": "denied", "message": "no", "hint": "ask"}}', isError=True))"""))
     assert (error.code, error.message, error.hint) == ("denied", "no", "ask")
     assert fails(ToolError, fake("say(text(id, 'plain', isError=True))"), "plain").code == "unknown"
+    error = fails(ToolError, fake(refuses("{'code': 'queue_full', 'hint': 'wait', 'retry_ms': 5}")), "m")
+    assert (error.code, error.message, error.hint, error.retry_ms) == ("queue_full", "m", "wait", 5)
+    for wrong in "'5'", "-1", "0", "True", "10 ** 400", "1e3", "[]":
+        error = fails(ToolError, fake(refuses(f"{{'code': 'queue_full', 'retry_ms': {wrong}}}")), call=lambda sandbox: sandbox.run("1", retry=5))
+        assert error.retry_ms is None, wrong
+
+
+def refuses(data):
+    return f"say({{'jsonrpc': '2.0', 'id': id, 'error': {{'code': -32000, 'message': 'm', 'data': {data}}}}})"
+
+
+def counted(mark, call):
+    """Writes a line for each call, and has the number of the call."""
+    return fake("open(sys.argv[1], 'a').write('x\\n')\nnumber = len(open(sys.argv[1]).readlines())\n" + call, mark)
+
+
+def calls(mark):
+    with open(mark, encoding="ascii") as file:
+        return file.readlines().count("x\n")
+
+
+def test_refusals_that_end(directory):
+    later = "'code': 'queue_full', 'retry_ms': 20}"
+    for name, refusal in (("result", f"say(text(id, json.dumps({{'error': {{'message': 'm', {later}}}), isError=True))"),
+                          ("error", refuses("{" + later))):
+        mark = os.path.join(directory, name)
+        with Sandbox(counted(mark, f"say(text(id, 'done')) if number > 3 else {refusal}"), retry=20) as sandbox:
+            assert sandbox.call("tool") == {"text": "done"} and calls(mark) == 4
+
+
+def test_refusals_without_an_end(directory):
+    mark = os.path.join(directory, "endless")
+    began = time.monotonic()
+    with Sandbox(counted(mark, refuses("{'code': 'queue_full', 'retry_ms': 100}")), retry=1) as sandbox:
+        for call in (lambda: sandbox.call("tool"), lambda: sandbox.run("1", retry=0)):
+            try:
+                call()
+            except ToolError as error:
+                assert error.code == "queue_full"
+            else:
+                raise AssertionError("it succeeded")
+    assert 5 <= calls(mark) <= 12 and time.monotonic() - began < LIMIT, calls(mark)
+    with Sandbox(fake(refuses("{'code': 'queue_full', 'retry_ms': 60000}")), retry=30) as sandbox:
+        began = time.monotonic()
+        with contextlib.suppress(ToolError):
+            sandbox.call("tool")
+        assert time.monotonic() - began < LIMIT, "a wait over the limit is not begun"
+
+
+def test_what_is_not_repeated(directory):
+    """A call that may have been carried out, and one that was refused for good."""
+    for name, kind, call in (("lost", ConnectionLost, "os._exit(3)"), ("failed", RpcError, "say({'jsonrpc': '2.0', 'id': id, 'error': {'code': -32603, 'message': 'sick'}})"),
+                             ("busy", ToolError, refuses("{'code': 'session_busy'}")), ("slow", RequestTimeout, "pass")):
+        mark = os.path.join(directory, name)
+        with Sandbox(counted(mark, call), retry=20, deadline=2 if kind is RequestTimeout else 20) as sandbox:
+            try:
+                sandbox.call("tool")
+            except SandboxError as error:
+                assert type(error) is kind, error
+        assert calls(mark) == 1, name
 
 
 def test_requests_of_a_server():
@@ -171,6 +231,81 @@ def test_requests_of_a_server():
     with Sandbox(fake(call)) as sandbox:
         ping, roots = sorted(json.loads(sandbox.call("tool")["text"]), key=lambda one: one["id"])
         assert ping == {"jsonrpc": "2.0", "id": "p", "result": {}} and roots["error"]["code"] == -32601
+
+
+# What a client without on_question is asked, and with one: what the server got as the answer.
+def question(form, **more):
+    params = {"message": "May it?", "requestedSchema": form, **more}
+    return f"say({{'jsonrpc': '2.0', 'id': 'q', 'method': 'elicitation/create', 'params': {params!r}}})\nsay(text(id, sys.stdin.readline()))"
+
+
+WORD = {"type": "object", "properties": {"until": {"type": "string"}, "decision": {"type": "string", "enum": ["a", "b"]}}, "required": ["decision"]}
+
+
+def answered(form, on_question, **more):
+    with Sandbox(fake(question(form, **more)), deadline=20, on_question=on_question) as sandbox:
+        reply = json.loads(sandbox.call("tool")["text"])
+    assert reply["id"] == "q", reply
+    return reply.get("result") or reply["error"]["code"]
+
+
+def test_questions():
+    assert answered(WORD, None) == -32601
+    assert answered(WORD, lambda asked: asked.choices[1]) == {"action": "accept", "content": {"decision": "b"}}
+    assert answered(WORD, lambda asked: {"decision": "a", "until": "x"}) == {"action": "accept", "content": {"decision": "a", "until": "x"}}
+    assert answered(WORD, lambda asked: None) == {"action": "cancel"}
+    for word, sent in ("yes", True), ("no", False):
+        form = {"type": "object", "properties": {"confirm": {"type": "boolean"}}}
+        assert answered(form, lambda asked, word=word: word) == {"action": "accept", "content": {"confirm": sent}}
+    free = {"type": "object", "properties": {"name": {"type": "string"}}}
+    assert answered(free, lambda asked: f"{asked.choices} {asked.message}") == {"action": "accept", "content": {"name": "[] May it?"}}
+
+
+def test_questions_that_are_wrong():
+    for form in 5, {}, {"properties": {}}, {"properties": {"a": 1}}, {"properties": {"a": {"enum": 1}}}, {"properties": {"a": {}}, "required": 1}:
+        assert answered(form, lambda asked: "a") == -32602, form
+    assert answered(WORD, lambda asked: "a", mode="url", url="http://x/") == -32602
+    assert answered(WORD, lambda asked: "a", message=1) == -32602
+    assert answered({**WORD, "required": [["decision"], "none", "decision"]}, lambda asked: "a")["content"] == {"decision": "a"}
+
+
+def test_answers_that_are_wrong():
+    """The server is told that nobody decided; the event loop hears of the exception."""
+    async def raising(_):
+        raise OSError("async")
+
+    async def work():
+        seen = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(type(context["exception"])))
+        for answer in lambda _: 1 / 0, lambda _: "c", lambda _: 5, lambda _: {"decision": object()}, raising:
+            async with AsyncSandbox(fake(question(WORD)), on_question=answer) as sandbox:
+                assert json.loads((await sandbox.call("tool"))["text"])["result"] == {"action": "cancel"}
+        assert seen == [ZeroDivisionError, ValueError, ValueError, TypeError, OSError], seen
+    asyncio.run(work())
+
+
+def test_a_person_who_does_not_answer():
+    """The call ends by its deadline, close() does not wait, and questions do not pile up."""
+    release = threading.Event()
+    error = fails(RequestTimeout, fake(question(WORD)), "tools/call", on_question=lambda _: release.wait(60))
+    assert "2 s" in str(error)
+    many = "for n in range(20): say({'jsonrpc': '2.0', 'id': n, 'method': 'elicitation/create', 'params': %r})\n" \
+           "say(text(id, ''.join(sys.stdin.readline() for _ in range(4))))" % {"message": "m", "requestedSchema": WORD}
+    with Sandbox(fake(many), on_question=lambda _: release.wait(60)) as sandbox:
+        replies = [json.loads(line) for line in sandbox.call("tool")["text"].splitlines()]
+    release.set()
+    assert sorted(reply["id"] for reply in replies) == [16, 17, 18, 19] and replies[0]["error"]["code"] == -32603, replies
+
+
+def test_names_from_a_server(directory):
+    """A download writes nothing outside of the directory."""
+    top = os.path.join(directory, "names", "to")
+    for name in "../out", "/out", "a/../../out", "a//b", "", ".", "a/\0":
+        listed = {"artifacts": [{"filename": name, "path": "/workspace/x", "size": 1, "sha256": ""}]}
+        reply = {"jsonrpc": "2.0", "result": {"structuredContent": {"session_id": "s", "total_size": 1, "content_base64": "eA==", **listed}}}
+        fails(ProtocolError, fake(f"say({{**{reply!r}, 'id': id}})"), "name of a file",
+              call=lambda sandbox: sandbox.session("s").download_dir(top))
+    assert not os.path.exists(top) and not os.path.exists(os.path.join(directory, "names")), os.listdir(directory)
 
 
 def test_a_callback_that_raises():
@@ -274,6 +409,29 @@ def test_http_responses_that_are_wrong():
             fails(kind, server, word)
 
 
+def test_a_server_that_forgets_the_session():
+    """The call that it refuses for that is sent once more; one that may have been carried out is not."""
+    asked = []
+
+    def reply(message):
+        if message.get("method") == "initialize":
+            return hello(message)
+        if message.get("method") != "tools/call":
+            return http(202, b"")
+        asked.append(message["params"]["name"])
+        return http(404, b"") if asked[-1] == "refused" else None
+
+    async def work():
+        async with AsyncSandbox(server, deadline=20) as sandbox:
+            begun = asyncio.ensure_future(sandbox.call("begun"))
+            while asked != ["begun"]:
+                await asyncio.sleep(0.01)
+            return await asyncio.gather(begun, sandbox.call("refused"), return_exceptions=True)
+    with FakeHttp(reply) as server:
+        assert [type(one) for one in asyncio.run(work())] == [ConnectionLost, ConnectionLost]
+    assert asked == ["begun", "refused", "refused"], asked
+
+
 def test_http_without_a_reply():
     with over_http(lambda _: None) as server:
         fails(RequestTimeout, server, "2 s")
@@ -354,6 +512,42 @@ def test_the_executor_is_killed(cluster):
     assert isinstance(outcome, ToolError) and outcome.code == "unavailable", outcome
     with Sandbox(Server(command)) as sandbox:
         assert sandbox.run("1 + 1").result == 2
+
+
+def reads_on(sandbox, restart):
+    """The same objects, and no exception in between."""
+    with sandbox.session() as session:
+        session.run("x = 41").check()
+        session.upload("kept", "1")
+        restart()
+        assert session.run("x + 1").result == 42 and session.read("kept") == b"1"
+        assert [one.filename for one in session.list()] == ["kept"]
+
+
+def test_a_session_outlives_its_connection(cluster):
+    before = children()
+
+    def end():
+        gateway, = children() - before
+        os.kill(gateway, signal.SIGKILL)
+        while children() - before:
+            time.sleep(0.02)
+        time.sleep(0.5)  # the client sees the end
+    with Sandbox(Server(cluster.command("gateway") + ["--toolsets=core"])) as sandbox:
+        reads_on(sandbox, end)
+
+
+def test_a_session_outlives_its_gateway_over_http(cluster):
+    """The new gateway does not know the connection's session, did not carry out the call, and gets it again."""
+    with contextlib.ExitStack() as stack:
+        first = cluster.served(["--toolsets=core"])
+
+        def restart():
+            first.stop()
+            port = first.url.rsplit(":", 1)[1].partition("/")[0]
+            stack.enter_context(cluster.served(["--toolsets=core", f"--listen=127.0.0.1:{port}"]))
+        with Sandbox(Server(url=first.url)) as sandbox:
+            reads_on(sandbox, restart)
 
 
 def test_tokens(cluster):

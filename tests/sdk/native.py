@@ -6,19 +6,28 @@ Run by an interpreter that has the SDK's wheel installed.
 
 import asyncio
 import os
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
+import index  # noqa: E402
+import shop  # noqa: E402
 from daemons import Cluster  # noqa: E402
 
-from cloister_sandbox import AsyncSandbox, NotSupported, RequestTimeout, Sandbox, Server, ToolError  # noqa: E402
+from cloister_sandbox import AsyncSandbox, NotSupported, Question, RequestTimeout, Sandbox, Server, ToolError  # noqa: E402
 from cloister_sandbox import Closed, ExecutionError  # noqa: E402
 
 FLAGS = ["--toolsets=core,monitor", "--result-bytes=0"]
+# A server that runs one program, and lets one wait.
+SMALL = {"executor": ["--max-concurrent=1", "--max-waiting=1"]}
 COVERED = set()
+# A domain of the index, which no setting allows: a person must.
+DOMAIN = f"index.test:{shop.INDEX.port}"
+FETCH = f"import urllib.request\nurllib.request.urlopen('http://{DOMAIN}/simple/base/', timeout=10).status"
 THREAD_SECONDS = 5
 
 
@@ -77,7 +86,7 @@ def test_limits(sandbox):
     assert not result.success and result.error.code == "out_of_memory", result
     refusal = raises(ToolError, lambda: sandbox.run("1", limits={"max_ram_mb": 99999}), "limit_exceeded", "max_ram_mb")
     assert refusal.code == "limit_exceeded" and refusal.hint
-    raises(ToolError, lambda: sandbox.run("1", no_such="x"), "invalid_argument", "no_such")
+    raises(ToolError, lambda: sandbox.call("execute_code", code="1", no_such="x"), "invalid_argument", "no_such")
 
 
 def test_files_go_in_with_the_program(sandbox):
@@ -85,6 +94,76 @@ def test_files_go_in_with_the_program(sandbox):
     assert [(one.filename, one.size) for one in result.artifacts] == [("out.bin", 4)], result
     assert result.artifacts[0].signature and result.artifacts[0].path == "/workspace/out.bin"
     assert [one.sha256 for one in sandbox.artifacts(result.execution_id)] == [result.artifacts[0].sha256]
+
+
+def test_arguments_and_input(sandbox):
+    result = sandbox.run("import sys; print(sys.argv[1:], sys.stdin.read())", arguments=["a", "b c"], stdin="text\u00e9")
+    assert result.stdout == "['a', 'b c'] text\u00e9\n", result
+    assert sandbox.run("import sys; sys.stdin.buffer.read().hex()", stdin=b"\0\xff").result == "00ff"
+    raises(TypeError, lambda: sandbox.run("1", arguments="abc"), "arguments", "list")
+    raises(TypeError, lambda: sandbox.run("1", no_such="x"), "no_such")
+
+
+def test_allowed_imports(sandbox):
+    assert not sandbox.run("import math, csv", allowed_imports=["math"]).success
+    assert sandbox.run("import math; math.floor(1.5)", allowed_imports=["math"]).result == 1
+
+
+def test_packages(sandbox):
+    assert sandbox.run("import base; base.version", packages=["base<2"]).result == "1.0"
+    with sandbox.session(packages=["base"]) as session:
+        assert session.run("import base; base.version").result == "2.0"
+        assert session.run("import free; free.x", packages=["free"]).result == 1
+    raises(ToolError, lambda: sandbox.run("1", packages=["no-such-package"]), "install_failed", "no-such-package")
+
+
+def test_environments(sandbox):
+    assert sandbox.run("import hello; hello.base.version", environment="tools").result == "1.0"
+    with sandbox.session(environment="tools") as session:
+        assert session.run("import hello; hello.base.version").result == "1.0"
+    raises(ToolError, lambda: sandbox.run("1", environment="none"), "none")
+
+
+def test_a_person_allows_a_domain(sandbox, server):
+    """Without on_question nobody is asked, and a command for the operator is returned."""
+    asked, answers, new = [], ["deny", None, "namespace"], f"sdk{time.monotonic_ns()}"
+    refusal = raises(ToolError, lambda: sandbox.run(FETCH, allowed_domains=[DOMAIN]))
+    assert refusal.code == "egress_denied" and refusal.retry_ms is None, refusal
+
+    def ask(one, namespace):
+        return one.call("request_egress", domain="index.test", port=shop.INDEX.port, namespace=namespace)
+    assert raises(ToolError, lambda: ask(sandbox, new + "-a")).code == "approval_required"
+    with Sandbox(server, on_question=lambda question: asked.append(question) or answers.pop(0)) as own:
+        assert raises(ToolError, lambda: ask(own, new + "-b")).code == "approval_denied"
+        assert raises(ToolError, lambda: ask(own, new + "-c")).code == "approval_required"
+        assert ask(own, new)["duration"] == "namespace"
+        assert own.run(FETCH, allowed_domains=[DOMAIN], namespace=new).result == 200
+        with own.session(allowed_domains=[DOMAIN], namespace=new) as session:
+            assert session.run(FETCH, allowed_domains=[DOMAIN], namespace=new).result == 200
+    assert len(asked) == 3 and isinstance(asked[0], Question) and DOMAIN in asked[0].message, asked
+    assert asked[0].choices == ["deny", "once", "namespace"] and asked[0].asks_for == "decision", asked
+
+
+# Asynchronous, and with the whole form as the answer.
+def test_a_coroutine_that_answers(server):
+    async def answer(question):
+        await asyncio.sleep(0)
+        return {question.asks_for: "once"}
+
+    async def work():
+        async with AsyncSandbox(server, on_question=answer) as own:
+            return await own.call("request_egress", domain=f"x{time.monotonic_ns()}.test")
+    assert asyncio.run(work())["duration"] == "once"
+
+
+def test_a_question_with_yes_and_no(confirming):
+    answers = ["no", "yes"]
+    with Sandbox(confirming, on_question=lambda question: question.choices == ["yes", "no"] and answers.pop(0)) as own:
+        session = own.session()
+        raises(ToolError, session.close)
+        with own.session(own.call("create_session")["session_id"]) as other:
+            own.call("terminate_session", session_id=other.id)
+    assert answers == []
 
 
 def test_output_as_it_arrives(sandbox):
@@ -130,6 +209,31 @@ def test_large_files(sandbox):
     with sandbox.session() as session:
         session.upload("large", content)
         assert session.read("large") == content
+
+
+def test_directories(sandbox):
+    with tempfile.TemporaryDirectory() as top, sandbox.session() as session:
+        for name, content in (("a.txt", b"1"), ("in/deep/b", b"\0\xff"), ("in/c", b"")):
+            os.makedirs(os.path.dirname(os.path.join(top, "from", name)), exist_ok=True)
+            with open(os.path.join(top, "from", name), "wb") as file:
+                file.write(content)
+        os.symlink("/etc/passwd", os.path.join(top, "from", "link"))
+        os.symlink("/etc", os.path.join(top, "from", "in", "directory"))
+        os.mkfifo(os.path.join(top, "from", "pipe"))
+        assert session.upload_dir(os.path.join(top, "from")) == ["a.txt", "in/c", "in/deep/b"]
+        assert session.upload_dir(os.path.join(top, "from", "in"), to="copy/") == ["copy/c", "copy/deep/b"]
+        assert [one.filename for one in session.list()] == ["a.txt", "copy/c", "copy/deep/b", "in/c", "in/deep/b"]
+        assert session.read("in/deep/b") == b"\0\xff"
+        for limits in {"max_files": 2}, {"max_bytes": 2}:
+            raises(ValueError, lambda limits=limits: session.upload_dir(os.path.join(top, "from"), "no", **limits), *limits)
+            raises(ValueError, lambda limits=limits: session.download_dir(top + "/no", **limits), *limits)
+        assert len(session.list()) == 5 and not os.path.exists(top + "/no")
+        raises(OSError, lambda: session.upload_dir(top + "/none"))
+        assert session.download_dir(top + "/to", of="in") == ["c", "deep/b"] and sorted(os.listdir(top + "/to")) == ["c", "deep"]
+        with open(top + "/to/deep/b", "rb") as file:
+            assert file.read() == b"\0\xff"
+        os.symlink(top, top + "/to/copy")
+        raises(ValueError, lambda: session.download_dir(top + "/to"), "symbolic link")
 
 
 def test_snapshots(sandbox):
@@ -234,6 +338,29 @@ def test_cancellation(sandbox, server):
     soon(lambda: sandbox.stats()["queue"]["running"] == 0, "the program still runs")
 
 
+def test_a_server_that_is_full(crowded):
+    code, outcomes = "import time; time.sleep(0.3)", []
+
+    def work(sandbox, **more):
+        try:
+            outcomes.append(sandbox.run(code, **more).success)
+        except ToolError as error:
+            outcomes.append(error)
+
+    def at_once(sandbox, **more):
+        outcomes.clear()
+        threads = [threading.Thread(target=work, args=(sandbox,), kwargs=more) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return [one for one in outcomes if one is not True]
+    with Sandbox(crowded) as hasty, Sandbox(crowded, retry=30) as patient:
+        refused = at_once(hasty)
+        assert refused and all(one.code == "queue_full" and one.retry_ms > 0 for one in refused), refused
+        assert at_once(patient) == [] and at_once(hasty, retry=30) == [] and at_once(patient, retry=0) != []
+
+
 def test_after_the_end(server):
     sandbox = Sandbox(server)
     assert sandbox.run("1").result == 1
@@ -282,31 +409,51 @@ def watch():
 
 
 # A thread of asyncio that waits for the server's end may itself end a moment after it has notified the loop.
-def threads_left():
-    others = [one for one in threading.enumerate() if one is not threading.current_thread()]
+def threads_left(before):
+    others = [one for one in threading.enumerate() if one not in before]
     for one in others:
         one.join(THREAD_SECONDS)
     return [one.name for one in others if one.is_alive()]
 
 
-def play(server, label):
-    before = len(os.listdir("/proc/self/fd"))
+def play(server, label, **more):
+    before, threads = len(os.listdir("/proc/self/fd")), threading.enumerate()
     with Sandbox(server) as sandbox:
-        counts = cases.play(sys.modules[__name__], label=label, named={"sandbox": sandbox, "server": server})
+        counts = cases.play(sys.modules[__name__], label=label, named={"sandbox": sandbox, "server": server, **more})
     left = len(os.listdir("/proc/self/fd")) - before
-    threads = threads_left()
+    threads = threads_left(threads)
     if left > 0 or threads:
         print(f"failed: {left} descriptors and the threads {threads} are left")
         counts["failed"] += 1
     return counts
 
 
+def environment(binaries, state):
+    """The operator's environment `tools`."""
+    os.chmod(state, 0o755)
+    place = {"PIP_INDEX_URL": f"http://{index.HOST}:{shop.INDEX.port}/simple", "PIP_EXTRA_INDEX_URL": "", "PIP_TRUSTED_HOST": index.HOST}
+    subprocess.run([os.path.join(binaries, "cloister"), "environment", "add", "tools", "Hello.World", f"--state={state}"],
+                   env={**os.environ, **place}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+
+
+def over_both(cluster, small):
+    ask = ["--confirm-destructive"]
+    with cluster.served(FLAGS) as served, cluster.served([*FLAGS, *ask]) as confirming, small.served(FLAGS) as full:
+        command = [*cluster.command("gateway"), *FLAGS]
+        over_stdio = play(Server(command), " over stdio", confirming=Server([*command, *ask]), crowded=Server([*small.command("gateway"), *FLAGS]))
+        COVERED.clear()
+        return over_stdio, play(Server(url=served.url), " over HTTP", confirming=Server(url=confirming.url), crowded=Server(url=full.url))
+
+
 def main(binaries):
     watch()
-    with Cluster(binaries) as cluster, cluster.served(FLAGS) as served:
-        over_stdio = play(Server([*cluster.command("gateway"), *FLAGS]), " over stdio")
-        COVERED.clear()
-        over_http = play(Server(url=served.url), " over HTTP")
+    shop.publish()
+    shop.INDEX.serve()
+    with tempfile.TemporaryDirectory(prefix="cloister-sdk-", dir="/var/tmp") as state:
+        environment(binaries, state)
+        flags = {**shop.FLAGS, "executor": [*shop.FLAGS["executor"], f"--environments={state}/environments"]}
+        with Cluster(binaries, env=shop.ENVIRONMENT, flags=flags) as cluster, Cluster(binaries, flags=SMALL) as small:
+            over_stdio, over_http = over_both(cluster, small)
     cases.end(over_stdio, over_http)
 
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 from types import TracebackType
-from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Type, Union
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Type, Union
 
-from .errors import Closed, ProtocolError, RpcError, ToolError
+from .errors import Closed, ConnectionLost, ProtocolError, RpcError, ToolError
 from .lacking import lacking
-from .mcp import Client, Progress
+from .mcp import INVALID_PARAMS, Client, Progress
+from .questions import OnQuestion
 from .result import Artifact, Result, Runtime, Snapshot, Validation, decode
+from .retry import patiently
 from .server import Server
-from .values import Object, objects, optional, required, without_none
+from .session import AsyncSession
+from .values import Object, objects, optional, required, texts, without_none
 
 Content = Union[bytes, str]
 # Called with each piece of output as it arrives: "stdout" or "stderr", and its text.
 OnOutput = Callable[[str, str], None]
-INVALID_PARAMS = -32602
 # Files travel in pieces: the server takes 50 MB at once.
 PIECE = 32 * 1024 * 1024
 MAX_PAGES = 100
@@ -37,11 +40,14 @@ class AsyncSandbox:
     """A connection to a server.  It is made at the first call, and again after it was lost.
 
     Every call ends: with a result, or with an exception of errors.py within `deadline` seconds, plus the timeout that a
-    run asks for.
+    run asks for.  A call that the server refuses for now (ToolError.retry_ms) is made again for at most `retry` seconds.
+    on_question answers the server's questions to a person; without it, the server is told that nobody can be asked.
     """
 
-    def __init__(self, server: Optional[Server] = None, *, deadline: float = 120.0) -> None:
+    def __init__(self, server: Optional[Server] = None, *, deadline: float = 120.0, retry: float = 0.0,
+                 on_question: Optional[OnQuestion] = None) -> None:
         self._server, self._deadline = server or Server(), deadline
+        self._retry, self._on_question = retry, on_question
         self._client: Optional[Client] = None
         self._closed, self._opening = False, None  # type: bool, Optional[asyncio.Lock]
 
@@ -69,7 +75,7 @@ class AsyncSandbox:
                 lost, self._client = self._client, None
                 await lost.close()
             if self._client is None:
-                client = Client(self._server.transport())
+                client = Client(self._server.transport(), self._on_question)
                 await client.open(self._deadline)
                 self._client = client
             return self._client
@@ -80,49 +86,53 @@ class AsyncSandbox:
         """The structured result of a tool; {"text": ...} if it has none.  Raises ToolError where it is refused."""
         return self._structured(await self._call(tool, arguments))
 
-    async def _call(self, tool: str, arguments: Object, seconds: float = 0.0, progress: Optional[Progress] = None) -> Object:
-        client = await self._connected()
-        params = {"name": tool, "arguments": arguments}
+    async def _call(self, tool: str, arguments: Object, seconds: float = 0.0, progress: Optional[Progress] = None,
+                    retry: Optional[float] = None) -> Object:
+        """The reply of a tool, which did not refuse the call."""
+        async def once() -> Object:
+            try:
+                reply = await self._send("tools/call", {"name": tool, "arguments": arguments}, self._deadline + seconds, progress)
+            except RpcError as error:
+                if error.code == INVALID_PARAMS and tool in error.message and tool not in await self.tools():
+                    raise lacking(tool) from error
+                raise
+            self._structured(reply)
+            return reply
+        return await patiently(self._retry if retry is None else retry, once)
+
+    async def _send(self, method: str, params: Object, seconds: float, progress: Optional[Progress] = None) -> Object:
         try:
-            return await client.request("tools/call", params, self._deadline + seconds, progress)
+            try:
+                return await (await self._connected()).request(method, params, seconds, progress)
+            except ConnectionLost as lost:
+                if not lost.refused:
+                    raise
+                return await (await self._connected()).request(method, params, seconds, progress)
         except RpcError as error:
-            if error.code == INVALID_PARAMS and tool in error.message and tool not in await self.tools():
-                raise lacking(tool) from error
+            refusal = ToolError.of(error.data, error.message)
+            if refusal is not None:
+                raise refusal from error
             raise
 
-    def _structured(self, reply: Object) -> Object:
+    @staticmethod
+    def _structured(reply: Object) -> Object:
         content = optional(reply, "structuredContent", dict)
         if content is not None and (not reply.get("isError") or "success" in content):
             return content
         text = "".join(str(one.get("text", "")) for one in objects(reply, "content") if one.get("type") == "text")
         if reply.get("isError"):
-            raise self._refusal(content, text)
+            raise _refusal(content, text)
         return {"text": text}
-
-    @staticmethod
-    def _refusal(content: Optional[Object], text: str) -> ToolError:
-        try:
-            error = (content or json.loads(text))["error"]
-            return ToolError(str(error["code"]), str(error["message"]), error.get("hint"))
-        except (ValueError, TypeError, KeyError, AttributeError):
-            return ToolError("unknown", text or "the server refused the call without a reason")
 
     async def method(self, name: str, params: Optional[Object] = None) -> Object:
         """A method of the server that is no tool.  Raises ToolError where it is refused."""
-        client = await self._connected()
-        try:
-            return await client.request(name, params or {}, self._deadline)
-        except RpcError as error:
-            if isinstance(error.data, dict) and "code" in error.data:
-                hint = error.data.get("hint")
-                raise ToolError(str(error.data["code"]), error.message, hint if isinstance(hint, str) else None) from error
-            raise
+        return await patiently(self._retry, lambda: self._send(name, params or {}, self._deadline))
 
     async def tools(self) -> List[str]:
         """The names of the server's tools."""
-        client, names, cursor = await self._connected(), [], None  # type: Client, List[str], Optional[str]
+        names, cursor = [], None  # type: List[str], Optional[str]
         for _ in range(MAX_PAGES):
-            page = await client.request("tools/list", without_none(cursor=cursor), self._deadline)
+            page = await self.method("tools/list", without_none(cursor=cursor))
             names += [required(tool, "name", str) for tool in objects(page, "tools")]
             cursor = optional(page, "nextCursor", str)
             if cursor is None:
@@ -133,19 +143,27 @@ class AsyncSandbox:
 
     async def run(self, code: str, *, language: Optional[str] = None, timeout: Optional[float] = None,
                   session: Optional[str] = None, files: Optional[Mapping[str, Content]] = None, profile: Optional[str] = None,
-                  limits: Optional[Mapping[str, float]] = None, on_output: Optional[OnOutput] = None, **more: Any) -> Result:
+                  limits: Optional[Mapping[str, float]] = None, namespace: Optional[str] = None,
+                  arguments: Optional[Sequence[str]] = None, stdin: Optional[Content] = None,
+                  allowed_domains: Optional[Sequence[str]] = None, allowed_imports: Optional[Sequence[str]] = None,
+                  packages: Optional[Sequence[str]] = None, environment: Optional[str] = None,
+                  env_secrets: Optional[Sequence[str]] = None, on_output: Optional[OnOutput] = None,
+                  retry: Optional[float] = None) -> Result:
         """Runs a program.  Without a session it runs in a fresh box, and its files are gone afterwards.
 
-        files: contents by name, put into the workspace first.  limits: as in set_limits().  more: other arguments of
-        the tool execute_code.
+        files: contents by name, put into the workspace first.  limits: as in set_limits().  retry: in place of that of the
+        sandbox.  The others are those of the tool execute_code; arguments and stdin only without a session.
         """
-        arguments = without_none(
-            code=code, language=language, timeout=timeout, session_id=session, profile=profile,
+        asked = without_none(
+            code=code, language=language, timeout=timeout, session_id=session, profile=profile, namespace=namespace,
             files=[{"filename": name, "content_base64": _encode(_bytes(content))} for name, content in (files or {}).items()] or None,
-            resource_limits=dict(limits) if limits else None, **more)
+            resource_limits=dict(limits) if limits else None, arguments=texts("arguments", arguments),
+            allowed_domains=texts("allowed_domains", allowed_domains), allowed_imports=texts("allowed_imports", allowed_imports),
+            packages=texts("packages", packages), environment=environment, env_secrets=texts("env_secrets", env_secrets),
+            **({} if stdin is None else {"stdin": stdin} if isinstance(stdin, str) else {"stdin_base64": _encode(bytes(stdin))}))
         # The server knows how long a program without a timeout may run; a caller who wants more says so.
-        reply = await self._call("execute_code", arguments, timeout or (limits or {}).get("timeout_seconds", 0.0),
-                                 None if on_output is None else _output_to(on_output))
+        reply = await self._call("execute_code", asked, timeout or (limits or {}).get("timeout_seconds", 0.0),
+                                 None if on_output is None else _output_to(on_output), retry)
         return Result.of(self._structured(reply), objects(reply, "content"))
 
     async def validate(self, code: str, *, language: str = "python", profile: Optional[str] = None,
@@ -155,11 +173,14 @@ class AsyncSandbox:
             code=code, language=language, profile=profile, auto_fix=auto_fix)))
 
     def session(self, id: Optional[str] = None, *, language: Optional[str] = None, ttl: Optional[int] = None,
-                profile: Optional[str] = None, limits: Optional[Mapping[str, float]] = None) -> "AsyncSession":
+                profile: Optional[str] = None, limits: Optional[Mapping[str, float]] = None, namespace: Optional[str] = None,
+                allowed_domains: Optional[Sequence[str]] = None, packages: Optional[Sequence[str]] = None,
+                environment: Optional[str] = None) -> AsyncSession:
         """`async with sandbox.session() as session` or `session = await sandbox.session()`.  id: an existing one, which is
         not ended by the context manager."""
-        return AsyncSession(self, id, without_none(language=language, ttl=ttl, profile=profile,
-                                                   resource_limits=dict(limits) if limits else None))
+        return AsyncSession(self, id, without_none(
+            language=language, ttl=ttl, profile=profile, resource_limits=dict(limits) if limits else None, namespace=namespace,
+            allowed_domains=texts("allowed_domains", allowed_domains), packages=texts("packages", packages), environment=environment))
 
     # ---- files; without a session: those of the principal's default session ----
 
@@ -242,79 +263,16 @@ class AsyncSandbox:
         return objects(await self.call("audit_execution", limit=limit, **filters), "entries")
 
 
+def _refusal(content: Optional[Object], text: str) -> ToolError:
+    refusal = None
+    with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+        refusal = ToolError.of((content or json.loads(text))["error"])
+    return refusal or ToolError("unknown", text or "the server refused the call without a reason")
+
+
 def _output_to(on_output: OnOutput) -> Progress:
     def take(params: Object) -> None:
         channel = (optional(params, "_meta", dict) or {}).get("cloister/channel")
         if channel in ("stdout", "stderr"):
             on_output(str(channel), str(params.get("message", "")))
     return take
-
-
-class AsyncSession:
-    """A session: its variables, imports and files stay between runs."""
-
-    def __init__(self, sandbox: AsyncSandbox, id_: Optional[str], arguments: Object) -> None:
-        self._sandbox, self._id, self._arguments = sandbox, id_, arguments
-        self._own = id_ is None
-
-    @property
-    def id(self) -> str:
-        if self._id is None:
-            raise Closed("the session is not open: use `async with`, or await it")
-        return self._id
-
-    async def open(self) -> "AsyncSession":
-        if self._id is None:
-            self._id = required(await self._sandbox.call("create_session", **self._arguments), "session_id", str)
-        return self
-
-    def __await__(self) -> Generator[Any, None, "AsyncSession"]:
-        return self.open().__await__()
-
-    async def __aenter__(self) -> "AsyncSession":
-        return await self.open()
-
-    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                        traceback: Optional[TracebackType]) -> None:
-        if self._own and self._id is not None:
-            await self._leave(error)
-
-    # A session that has ended is no fault; nor may this hide the exception of the block.
-    async def _leave(self, error: Optional[BaseException]) -> None:
-        try:
-            await self.close()
-        except Exception as failed:
-            if error is None and not (isinstance(failed, ToolError) and failed.code in ("not_found", "session_expired")):
-                raise
-
-    async def close(self) -> None:
-        """Ends the session and deletes its files."""
-        id_, self._id = self.id, None
-        await self._sandbox.call("terminate_session", session_id=id_)
-
-    async def run(self, code: str, **more: Any) -> Result:
-        """As AsyncSandbox.run()."""
-        return await self._sandbox.run(code, session=self.id, **more)
-
-    async def upload(self, filename: str, content: Content, *, overwrite: bool = True) -> None:
-        await self._sandbox.upload(filename, content, session=self.id, overwrite=overwrite)
-
-    async def read(self, path: str) -> bytes:
-        return await self._sandbox.read(path, session=self.id)
-
-    async def list(self) -> List[Artifact]:
-        return await self._sandbox.list(session=self.id)
-
-    async def snapshot(self, description: Optional[str] = None) -> Snapshot:
-        return await self._sandbox.snapshot(description, session=self.id)
-
-    async def restore(self, snapshot: Union[Snapshot, str]) -> Object:
-        return await self._sandbox.restore(snapshot, session=self.id)
-
-    async def bridge(self, key: str, data: Any) -> None:
-        """Hands a JSON value to the session's programs, which read it from `bridge`."""
-        await self._sandbox.call("bridge_data", session_id=self.id, key=key, data=data)
-
-    async def state(self) -> Dict[str, Any]:
-        """Variables and environment."""
-        return await self._sandbox.call("inspect_state", session_id=self.id)

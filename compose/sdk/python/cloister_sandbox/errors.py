@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 
 FORBIDDEN = 403
+MAX_RETRY_MS = 3_600_000
 
 
 class SandboxError(Exception):
@@ -22,6 +23,9 @@ class StartError(SandboxError):
 
 class ConnectionLost(SandboxError):
     """The server ended, or closed the connection, before it replied.  Whether it ran the request is not known."""
+
+    # It is known: the server did not run it, because it knows the connection's session no more.
+    refused = False
 
 
 class ProtocolError(SandboxError):
@@ -54,11 +58,22 @@ class RpcError(SandboxError):
 
 
 class ToolError(SandboxError):
-    """The server refused a tool call.  code is a word of cloister's table of errors, such as "limit_exceeded"."""
+    """The server refused a call.  code is a word of cloister's table of errors, such as "limit_exceeded".  With retry_ms it
+    refused the call only for now, as when its queue is full: the milliseconds to wait."""
 
-    def __init__(self, code: str, message: str, hint: Optional[str] = None) -> None:
+    def __init__(self, code: str, message: str, hint: Optional[str] = None, retry_ms: Optional[int] = None) -> None:
         super().__init__(f"{code}: {message}{'. ' + hint if hint else ''}")
-        self.code, self.message, self.hint = code, message, hint
+        self.code, self.message, self.hint, self.retry_ms = code, message, hint, retry_ms
+
+    @classmethod
+    def of(cls, said: Any, message: Any = None) -> Optional["ToolError"]:
+        """The refusal that a server's object {code, message, hint, retry_ms} describes; None for another object."""
+        if not isinstance(said, dict) or not isinstance(said.get("code"), str):
+            return None
+        hint, wait = said.get("hint"), said.get("retry_ms")
+        text = str(said.get("message", "") if message is None else message)
+        usable = isinstance(wait, int) and not isinstance(wait, bool) and 0 < wait <= MAX_RETRY_MS
+        return cls(said["code"], text, hint if isinstance(hint, str) else None, wait if usable else None)
 
 
 class ExecutionError(SandboxError):

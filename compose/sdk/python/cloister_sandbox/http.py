@@ -62,10 +62,20 @@ class Http(Transport):
             peer.failed(ConnectionLost("the server ended its response without a reply"), id_)
         except SandboxError as error:
             # A session that the server does not know any more: there is nothing to go on with.
-            gone = isinstance(error, HttpError) and error.status == 404 and bool(self._session)
-            peer.failed(ConnectionLost("the server has ended this session") if gone else error, None if gone else id_)
+            if isinstance(error, HttpError) and error.status == 404 and self._session:
+                self._forgotten(peer, id_)
+            else:
+                peer.failed(error, id_)
         except ValueError as error:
             peer.failed(ProtocolError(f"cannot send or read a message: {error}"), id_)
+
+    @staticmethod
+    def _forgotten(peer: Peer, request: int) -> None:
+        """This request was not carried out; of others that wait it is not known."""
+        lost = ConnectionLost("the server has ended this session")
+        lost.refused = True
+        peer.failed(lost, request)
+        peer.failed(ConnectionLost(str(lost)), None)
 
     async def _post(self, peer: Peer, message: Object) -> None:
         body = json.dumps(message, separators=(",", ":")).encode()

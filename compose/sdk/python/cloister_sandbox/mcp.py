@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any, Callable, Dict, Optional, Set
+from typing import Any, Callable, Coroutine, Dict, Optional, Set
 
 from .errors import Closed, ProtocolError, RequestTimeout, RpcError, SandboxError
+from .questions import OnQuestion, Questions
 from .transport import Transport
 from .values import Object, optional, required
 from .version import VERSION
@@ -18,7 +19,9 @@ from .version import VERSION
 REVISION = "2025-11-25"
 REVISIONS = (REVISION, "2025-06-18", "2025-03-26", "2024-11-05")
 CLIENT = {"name": "cloister-sandbox", "version": VERSION}
-METHOD_NOT_FOUND = -32601
+METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL = -32601, -32602, -32603
+# Questions that wait for a person.
+MAX_QUESTIONS = 16
 # How long a message without a reply, such as a cancellation, may take to be sent.
 NOTICE_SECONDS = 2.0
 
@@ -28,8 +31,10 @@ Progress = Callable[[Object], None]
 class Client:
     """Usage: await open(); await request(...), any number at once; await close()."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, on_question: Optional[OnQuestion] = None) -> None:
         self._transport, self._next = transport, 0
+        self._questions = None if on_question is None else Questions(on_question)
+        self._asking: Set["asyncio.Task[None]"] = set()
         self._waiting: Dict[int, "asyncio.Future[Any]"] = {}
         self._progress: Dict[int, Progress] = {}
         self._tasks: Set["asyncio.Task[None]"] = set()
@@ -40,7 +45,8 @@ class Client:
         try:
             await self._transport.open(self)
             self.server = await self.request("initialize", {
-                "protocolVersion": REVISION, "capabilities": {}, "clientInfo": CLIENT}, seconds)
+                "protocolVersion": REVISION, "capabilities": {} if self._questions is None else {"elicitation": {}},
+                "clientInfo": CLIENT}, seconds)
             version = required(self.server, "protocolVersion", str)
             if version not in REVISIONS:
                 raise ProtocolError(f"the server speaks revision {version[:40]!r} of MCP, which this client does not")
@@ -100,9 +106,13 @@ class Client:
             self._notify({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_, "reason": reason}})
 
     def _notify(self, message: Object) -> None:
-        task = asyncio.ensure_future(self._send_quietly(message))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._begin(self._tasks, self._send_quietly(message))
+
+    @staticmethod
+    def _begin(tasks: "Set[asyncio.Task[None]]", work: "Coroutine[Any, Any, None]") -> None:
+        task = asyncio.ensure_future(work)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     async def _send_quietly(self, message: Object) -> None:
         with contextlib.suppress(SandboxError, asyncio.TimeoutError, OSError):
@@ -122,9 +132,23 @@ class Client:
             self._noticed(message)
         elif message["method"] == "ping":
             self._notify({"jsonrpc": "2.0", "id": message["id"], "result": {}})
+        elif message["method"] != "elicitation/create" or self._questions is None:
+            self._refuse(message["id"], METHOD_NOT_FOUND, "this client has no such method")
+        elif len(self._asking) >= MAX_QUESTIONS:
+            self._refuse(message["id"], INTERNAL, f"{MAX_QUESTIONS} questions wait for a person")
         else:
-            error = {"code": METHOD_NOT_FOUND, "message": "this client has no such method"}
-            self._notify({"jsonrpc": "2.0", "id": message["id"], "error": error})
+            self._begin(self._asking, self._asked(self._questions, message))
+
+    def _refuse(self, id_: Any, code: int, text: str) -> None:
+        self._notify({"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": text}})
+
+    async def _asked(self, questions: Questions, message: Object) -> None:
+        try:
+            result = await questions.reply(required(message, "params", dict))
+        except ProtocolError as error:
+            self._refuse(message["id"], INVALID_PARAMS, str(error))
+        else:
+            self._notify({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
     def _noticed(self, message: Object) -> None:
         params = message.get("params")
@@ -155,6 +179,8 @@ class Client:
 
     async def close(self) -> None:
         self.failed(Closed("the connection was closed"), None)
+        for question in self._asking:
+            question.cancel()
         for task in list(self._tasks):
             # A cancellation that was just written should still go out.
             await asyncio.wait({task}, timeout=NOTICE_SECONDS)

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Type, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
-from .aio import AsyncSandbox, AsyncSession, Content, OnOutput
+from .aio import AsyncSandbox, Content, OnOutput
 from .errors import SandboxError
 from .portal import Portal
+from .questions import OnQuestion
 from .result import Artifact, Result, Runtime, Snapshot, Validation
 from .server import Server
+from .session import MAX_BYTES, MAX_FILES, AsyncSession
 from .values import Object
 
 
@@ -25,10 +28,12 @@ def _end(portal: Portal, sandbox: AsyncSandbox) -> None:
 
 
 class Sandbox:
-    """`with Sandbox() as sandbox: sandbox.run("print(1)").stdout`.  Without `with` it is closed at the end of the program."""
+    """`with Sandbox() as sandbox: sandbox.run("print(1)").stdout`.  Without `with` it is closed at the end of the program.
+    on_question is called in another thread."""
 
-    def __init__(self, server: Optional[Server] = None, *, deadline: float = 120.0) -> None:
-        self._sandbox, self._portal = AsyncSandbox(server, deadline=deadline), Portal()
+    def __init__(self, server: Optional[Server] = None, *, deadline: float = 120.0, retry: float = 0.0,
+                 on_question: Optional[OnQuestion] = None) -> None:
+        self._sandbox, self._portal = AsyncSandbox(server, deadline=deadline, retry=retry, on_question=on_question), Portal()
         self._end = weakref.finalize(self, _end, self._portal, self._sandbox)
 
     def __enter__(self) -> "Sandbox":
@@ -53,21 +58,31 @@ class Sandbox:
     def tools(self) -> List[str]:
         return self._portal.run(self._sandbox.tools())
 
-    def run(self, code: str, *, language: Optional[str] = None, timeout: Optional[float] = None, session: Optional[str] = None,
+    def run(self, code: str, *, session: Optional[str] = None, arguments: Optional[Sequence[str]] = None,
+            stdin: Optional[Content] = None, language: Optional[str] = None, timeout: Optional[float] = None,
             files: Optional[Mapping[str, Content]] = None, profile: Optional[str] = None,
-            limits: Optional[Mapping[str, float]] = None, on_output: Optional[OnOutput] = None, **more: Any) -> Result:
+            limits: Optional[Mapping[str, float]] = None, namespace: Optional[str] = None,
+            allowed_domains: Optional[Sequence[str]] = None, allowed_imports: Optional[Sequence[str]] = None,
+            packages: Optional[Sequence[str]] = None, environment: Optional[str] = None,
+            env_secrets: Optional[Sequence[str]] = None, on_output: Optional[OnOutput] = None,
+            retry: Optional[float] = None) -> Result:
         """Runs a program.  on_output is called in another thread."""
         return self._portal.run(self._sandbox.run(
-            code, language=language, timeout=timeout, session=session, files=files, profile=profile, limits=limits,
-            on_output=on_output, **more))
+            code, session=session, arguments=arguments, stdin=stdin, language=language, timeout=timeout, files=files,
+            profile=profile, limits=limits, namespace=namespace, allowed_domains=allowed_domains,
+            allowed_imports=allowed_imports, packages=packages, environment=environment, env_secrets=env_secrets,
+            on_output=on_output, retry=retry))
 
     def validate(self, code: str, *, language: str = "python", profile: Optional[str] = None, auto_fix: bool = False) -> Validation:
         return self._portal.run(self._sandbox.validate(code, language=language, profile=profile, auto_fix=auto_fix))
 
     def session(self, id: Optional[str] = None, *, language: Optional[str] = None, ttl: Optional[int] = None,
-                profile: Optional[str] = None, limits: Optional[Mapping[str, float]] = None) -> "Session":
+                profile: Optional[str] = None, limits: Optional[Mapping[str, float]] = None, namespace: Optional[str] = None,
+                allowed_domains: Optional[Sequence[str]] = None, packages: Optional[Sequence[str]] = None,
+                environment: Optional[str] = None) -> "Session":
         """A new session, or the one with this id, which the context manager does not end."""
-        session = self._sandbox.session(id, language=language, ttl=ttl, profile=profile, limits=limits)
+        session = self._sandbox.session(id, language=language, ttl=ttl, profile=profile, limits=limits, namespace=namespace,
+                                        allowed_domains=allowed_domains, packages=packages, environment=environment)
         return Session(self._portal, self._portal.run(session.open()))
 
     def upload(self, filename: str, content: Content, *, session: Optional[str] = None, overwrite: bool = True) -> str:
@@ -139,11 +154,29 @@ class Session:
     def close(self) -> None:
         self._portal.run(self._session.close())
 
-    def run(self, code: str, **more: Any) -> Result:
-        return self._portal.run(self._session.run(code, **more))
+    def run(self, code: str, *, language: Optional[str] = None, timeout: Optional[float] = None,
+            files: Optional[Mapping[str, Content]] = None, profile: Optional[str] = None,
+            limits: Optional[Mapping[str, float]] = None, namespace: Optional[str] = None,
+            allowed_domains: Optional[Sequence[str]] = None, allowed_imports: Optional[Sequence[str]] = None,
+            packages: Optional[Sequence[str]] = None, environment: Optional[str] = None,
+            env_secrets: Optional[Sequence[str]] = None, on_output: Optional[OnOutput] = None,
+            retry: Optional[float] = None) -> Result:
+        """As Sandbox.run()."""
+        return self._portal.run(self._session.run(
+            code, language=language, timeout=timeout, files=files, profile=profile, limits=limits,
+            namespace=namespace, allowed_domains=allowed_domains, allowed_imports=allowed_imports, packages=packages,
+            environment=environment, env_secrets=env_secrets, on_output=on_output, retry=retry))
 
     def upload(self, filename: str, content: Content, *, overwrite: bool = True) -> None:
         self._portal.run(self._session.upload(filename, content, overwrite=overwrite))
+
+    def upload_dir(self, path: Union[str, "os.PathLike[str]"], to: str = ".", *, max_files: int = MAX_FILES,
+                   max_bytes: int = MAX_BYTES) -> List[str]:
+        return self._portal.run(self._session.upload_dir(path, to, max_files=max_files, max_bytes=max_bytes))
+
+    def download_dir(self, path: Union[str, "os.PathLike[str]"], of: str = ".", *, max_files: int = MAX_FILES,
+                     max_bytes: int = MAX_BYTES) -> List[str]:
+        return self._portal.run(self._session.download_dir(path, of, max_files=max_files, max_bytes=max_bytes))
 
     def read(self, path: str) -> bytes:
         return self._portal.run(self._session.read(path))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Type, TypeVar
+from typing import Any, Dict, List, Optional, Sequence, Type, TypeVar
 
 from .errors import ProtocolError
 
@@ -36,6 +36,13 @@ def objects(object_: Object, name: str) -> List[Object]:
     if not all(isinstance(value, dict) for value in values):
         raise ProtocolError(f"the server sent {name} with a value that is no object")
     return values
+
+
+def texts(name: str, values: Optional[Sequence[str]]) -> Optional[List[str]]:
+    """A list for the server.  One text is a sequence of texts, too, but not what the caller means."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"{name}: pass a list of texts, not {values!r}")
+    return None if values is None else [*values]
 
 
 def without_none(**members: Any) -> Object:

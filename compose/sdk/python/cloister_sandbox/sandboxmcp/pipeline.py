@@ -16,11 +16,11 @@ import warnings
 from collections import OrderedDict, deque
 from typing import Any, Deque, Dict, List, Optional, Set, Tuple
 
-from ..aio import AsyncSession
 from ..errors import SandboxError, ToolError, is_denied
 from ..lacking import lacking
 from ..result import Result
 from ..server import Server
+from ..session import AsyncSession
 from ..values import Object, objects, optional, required, without_none
 from .bases import BaseCodeValidator, BaseVault
 from .check import check
