@@ -2,6 +2,9 @@
 // The package against the real programs.  Arguments: the options of Sandbox.open() as JSON; those of a server with one place.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Closed, ExecutionError, RequestTimeout, Result, Sandbox, SandboxError, Session, ToolError } from "cloister-sandbox";
 import { children, play, soon } from "./typescript_cases.mjs";
 
@@ -113,6 +116,25 @@ const cases = {
 		await session.upload("empty", new ArrayBuffer(0));
 		assert.equal((await session.read("empty")).length, 0);
 		await session.close();
+	},
+	async a_directory(sandbox) {
+		const top = mkdtempSync(join(tmpdir(), "cloister-sdk-")), session = await sandbox.session();
+		try {
+			mkdirSync(join(top, "in", "deep"), { recursive: true });
+			for (const [name, content] of [["a.txt", "1"], ["in/c", ""], ["in/deep/b", "\0"]]) writeFileSync(join(top, name), content);
+			symlinkSync("/etc/passwd", join(top, "link"));
+			symlinkSync("/etc", join(top, "in", "directory"));
+			assert.deepEqual(await session.uploadDir(top), ["a.txt", "in/c", "in/deep/b"]);
+			assert.deepEqual(await session.uploadDir(join(top, "in"), { to: "copy" }), ["copy/c", "copy/deep/b"]);
+			assert.equal(text(await session.read("copy/deep/b")), "\0");
+			for (const limit of [{ maxFiles: 2 }, { maxBytes: 1 }])
+				await assert.rejects(session.uploadDir(top, { to: "no", ...limit }), new RegExp(Object.keys(limit)[0]));
+			await assert.rejects(session.uploadDir(join(top, "none")), /ENOENT/);
+			assert.equal((await session.files()).length, 5);
+		} finally {
+			rmSync(top, { recursive: true });
+			await session.close();
+		}
 	},
 	async snapshots(sandbox) {
 		const session = await sandbox.session();

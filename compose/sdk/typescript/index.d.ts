@@ -151,6 +151,12 @@ export interface Session extends AsyncDisposable {
 	readonly id: string;
 	run(code: string, options?: Omit<RunOptions, "session">): Promise<Result>;
 	upload(filename: string, content: Content, options?: CallOptions & { overwrite?: boolean }): Promise<void>;
+	/**
+	 * Writes the regular files of a local directory into the directory `to`; resolves to their names there.  Symbolic links in
+	 * it and empty directories are left out.  Rejects with RangeError, and writes nothing, if it has more than maxFiles,
+	 * 1000 by default, or more than maxBytes, 100 MB by default.
+	 */
+	uploadDir(path: string, options?: CallOptions & { to?: string; maxFiles?: number; maxBytes?: number }): Promise<string[]>;
 	read(path: string, options?: CallOptions): Promise<Uint8Array>;
 	files(options?: CallOptions): Promise<Artifact[]>;
 	snapshot(description?: string): Promise<Snapshot>;

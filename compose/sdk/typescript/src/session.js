@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { posix } from "node:path";
+import { contentOf, filesUnder } from "./directory.js";
 import { Closed, ToolError } from "./errors.js";
 
 /**
@@ -49,6 +51,17 @@ export class Session {
 
 	/** @param {string} filename @param {Content} content @param {Omit<FileOptions, "session"> & { overwrite?: boolean }} [options] */
 	async upload(filename, content, options) { await this.#sandbox.upload(filename, content, { ...options, session: this.id }); }
+
+	/** @param {string} path @param {Omit<FileOptions, "session"> & { to?: string, maxFiles?: number, maxBytes?: number }} [options] */
+	async uploadDir(path, { to = ".", maxFiles, maxBytes, ...options } = {}) {
+		const names = [];
+		for (const file of await filesUnder(path, { maxFiles, maxBytes })) {
+			const name = posix.join(to, file.name);
+			await this.upload(name, await contentOf(file.path), options);
+			names.push(name);
+		}
+		return names;
+	}
 
 	/** @param {string} path @param {Omit<FileOptions, "session">} [options] */
 	async read(path, options) { return this.#sandbox.read(path, { ...options, session: this.id }); }
