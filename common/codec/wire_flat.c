@@ -79,7 +79,7 @@ read_bytes(struct rest *rest, uint64_t size, struct blob *to, struct err *e)
 static int
 read_all(struct rest *sizes, struct rest *rest, struct packed *p, struct err *e)
 {
-	uint64_t size;
+	uint64_t size = 0; /* gcc 14 does not see that read_number() sets it */
 
 	for (size_t i = 0; i <= p->count; i++)
 		if (read_number(sizes, &size, e) < 0 ||

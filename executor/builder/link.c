@@ -231,7 +231,7 @@ await_device(int sock, struct err *e)
 		char bytes[8192];
 	} reply;
 
-	for (int i = 0; i < LOOKS; i++) {
+	for (unsigned i = 0; i < LOOKS; i++) {
 		ssize_t n = send(sock, &request, sizeof request, 0) < 0
 		                ? -1
 		                : recv(sock, &reply, sizeof reply, 0);

@@ -81,7 +81,7 @@ on_questions(void *self, uint32_t events)
 	struct dns_question question;
 
 	(void)events;
-	for (int i = 0; i < BATCH; i++) {
+	for (unsigned i = 0; i < BATCH; i++) {
 		union address from;
 		socklen_t size = sizeof from;
 		/* Room for one record behind the question. */
@@ -203,8 +203,10 @@ on_connections(void *self, uint32_t events)
 
 	(void)events;
 	for (size_t i = 1; i < network->nfds && network->pause == 0; i++)
-		for (int n = 0, sock; n < BATCH; n++) {
-			sock = accept4(network->fds[i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		for (unsigned n = 0; n < BATCH; n++) {
+			int sock =
+			    accept4(network->fds[i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
 			if (sock < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
 				pause_connections(network);
 			if (sock < 0)

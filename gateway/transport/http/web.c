@@ -230,19 +230,21 @@ name_peer(struct http_peer *p, const struct sockaddr *from)
 static void
 open_peer(struct MHD_Connection *connection, void **context)
 {
-	const union MHD_ConnectionInfo *fd =
+	const union MHD_ConnectionInfo *info =
 	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	/* The next call may overwrite what this one returned. */
+	int fd = info == NULL ? -1 : info->connect_fd;
 	const union MHD_ConnectionInfo *from =
 	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	struct http_peer *p = calloc(1, sizeof *p);
 
-	if (p == NULL || fd == NULL || from == NULL) {
+	if (p == NULL || fd < 0 || from == NULL) {
 		free(p);
 		return; /* begin() ends it */
 	}
 	*p = (struct http_peer){ .next = web.peers,
 		.at = &web.peers,
-		.fd = fd->connect_fd,
+		.fd = fd,
 		.fresh = true,
 		.since_ms = loop_now_ms() };
 	name_peer(p, from->client_addr);
