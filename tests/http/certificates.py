@@ -11,6 +11,8 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
@@ -247,6 +249,19 @@ def test_files_that_only_root_can_read_are_told_at_the_start(bin_):
         files.put_both(pair)
         with Gateway(bin_, files.flags()) as gateway:
             soon_says(gateway, pair, "Permission denied")
+
+
+def test_copies_of_systemd_are_read_once(bin_):
+    """Only root can read them, and they do not change while the unit runs."""
+    with directory_of_pair() as files:
+        old, files.mode = Pair.make(), 0o400
+        files.put_both(old)
+        with mock.patch.dict(os.environ, CREDENTIALS_DIRECTORY=files.directory), Gateway(bin_, files.flags()) as gateway:
+            assert serves(gateway, old)
+            files.put_both(Pair.make())
+            time.sleep(1.2)
+            assert serves(gateway, old)
+            assert KEPT not in gateway.log()
 
 
 def main():

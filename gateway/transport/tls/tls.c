@@ -22,6 +22,7 @@
 #include <microhttpd.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -32,6 +33,7 @@ enum {
 
 static struct {
 	struct pair *pairs; /* the current one first */
+	bool copied;        /* both files are systemd's copies, which only root can read */
 	struct stat seen[2];
 	int64_t looked_ms;
 	char why[sizeof((struct err *)NULL)->text]; /* the last failure; "": none */
@@ -92,6 +94,16 @@ changed(void)
 	return any;
 }
 
+/* LoadCredential= copies a file once, at the start of the unit. */
+static bool
+is_copy(const char *path)
+{
+	const char *directory = getenv("CREDENTIALS_DIRECTORY");
+	size_t size = directory == NULL ? 0 : strlen(directory);
+
+	return size > 0 && strncmp(path, directory, size) == 0 && path[size] == '/';
+}
+
 /* ---- the current pair ---- */
 
 static void
@@ -131,7 +143,7 @@ look(void)
 {
 	int64_t now_ms = loop_now_ms();
 
-	if (now_ms - tls.looked_ms < LOOK_MS)
+	if (tls.copied || now_ms - tls.looked_ms < LOOK_MS)
 		return;
 	tls.looked_ms = now_ms;
 	if (changed() || tls.why[0] != '\0')
@@ -213,13 +225,16 @@ tls_open(struct err *e)
 	tls.pairs = read_pair(e);
 	if (tls.pairs == NULL)
 		return -1;
+	tls.copied = is_copy(options.tls_certificate) && is_copy(options.tls_key);
+	if (tls.copied)
+		return 0;
 	return allow(options.tls_certificate, e) < 0 || allow(options.tls_key, e) < 0 ? -1 : 0;
 }
 
 void
 tls_start(void)
 {
-	if (tls_on())
+	if (tls_on() && !tls.copied)
 		renew();
 }
 
