@@ -20,7 +20,8 @@
 enum {
 	TOOL_FAILED = 1,
 	RUNS = 20,
-	PAGE = 1000, /* records that are asked for at once */
+	PAGE = 1000, /* records that are asked for at once, at most, */
+	RECORDS = 4, /* and so many for a run */
 	DIGITS = 12, /* of a digest, in the list */
 };
 
@@ -32,6 +33,14 @@ struct history {
 	json_t *runs, *by_id; /* the same objects */
 	size_t most;
 };
+
+static void
+end(struct history *h)
+{
+	json_decref(h->words.arguments);
+	json_decref(h->runs);
+	json_decref(h->by_id);
+}
 
 /* ---- runs of records ---- */
 
@@ -96,26 +105,41 @@ static int
 read_runs(struct history *h, struct err *e)
 {
 	bool more = true;
+	size_t page = h->most * RECORDS < PAGE ? h->most * RECORDS : PAGE;
 
-	must(json_object_set_new(h->words.arguments, "limit", json_integer(PAGE)) == 0);
+	must(json_object_set_new(h->words.arguments, "limit", json_integer((json_int_t)page)) == 0);
 	while (more) {
-		json_t *page = transfer_call(
+		json_t *records = transfer_call(
 		    &h->transfer, "audit_execution", json_incref(h->words.arguments), e);
-		json_t *cursor = json_object_get(page, "next_cursor"), *entry;
+		json_t *cursor = json_object_get(records, "next_cursor"), *entry;
 		size_t i;
 
-		if (page == NULL)
+		if (records == NULL)
 			return -1;
-		json_array_foreach(json_object_get(page, "entries"), i, entry)
+		json_array_foreach(json_object_get(records, "entries"), i, entry)
 		{
 			add_record(h, json_object_get(entry, "event"));
 		}
 		more = json_is_string(cursor) && json_array_size(h->runs) < h->most;
 		if (more)
 			must(json_object_set(h->words.arguments, "cursor", cursor) == 0);
-		json_decref(page);
+		json_decref(records);
 	}
 	return 0;
+}
+
+json_t *
+history_recent(const struct transfer *transfer, size_t most, struct err *e)
+{
+	struct history h = { .words = { .arguments = json_object() },
+		.transfer = *transfer,
+		.runs = json_array(),
+		.by_id = json_object(),
+		.most = most };
+	json_t *runs = read_runs(&h, e) == 0 ? json_incref(h.runs) : NULL;
+
+	end(&h);
+	return runs;
 }
 
 /* ---- the line ---- */
@@ -133,14 +157,6 @@ begin(struct history *h, const struct command *c, int argc, char **argv, struct 
 	h->most = limit > 0 ? (size_t)limit : RUNS;
 	h->transfer = (struct transfer){ argc, argv };
 	return 0;
-}
-
-static void
-end(struct history *h)
-{
-	json_decref(h->words.arguments);
-	json_decref(h->runs);
-	json_decref(h->by_id);
 }
 
 static int

@@ -20,6 +20,7 @@
 #include "compose/cloister/run.h"
 #include "compose/cloister/serve.h"
 #include "compose/cloister/status.h"
+#include "compose/cloister/top.h"
 #include "compose/cloister/uninstall.h"
 #include "compose/cloister/verify.h"
 

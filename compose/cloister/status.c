@@ -14,7 +14,6 @@
 #include "common/table/replaced.h"
 
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +24,8 @@ enum {
 	KEY_BYTES = 64, /* a public key in base64, with a margin */
 };
 
-static json_t *
-ask_status(struct err *e)
+json_t *
+status_ask(struct err *e)
 {
 	auto_free char *text = reach_status(e);
 	json_t *status = text == NULL ? NULL : json_loads(text, 0, NULL);
@@ -118,8 +117,8 @@ add_own(json_t *status)
 		json_object_set_new(status, "not_in_force", json_string(line));
 }
 
-static int
-complain(const struct err *e)
+int
+status_complain(const struct err *e)
 {
 	if (e->code == ERR_not_found) {
 		fprintf(stderr, "cloister: no daemons run for %s\n", place.run);
@@ -164,14 +163,14 @@ status_show(int argc, char **argv)
 
 	place_load("show the daemons; --json: for programs", argc, argv);
 
-	json_t *status = ask_status(&e);
+	json_t *status = status_ask(&e);
 
 	add_key(status);
 	add_own(status);
 	if (status == NULL) {
 		if (as_json && e.code == ERR_not_found)
 			puts("{\"daemons\":[]}");
-		return complain(&e);
+		return status_complain(&e);
 	}
 	if (as_json) {
 		json_dumpf(status, stdout, JSON_INDENT(2));
@@ -196,7 +195,7 @@ status_down(int argc, char **argv)
 		puts("all daemons have stopped");
 		return 0;
 	}
-	return complain(&e) == NOT_RUNNING ? 0 : 1;
+	return status_complain(&e) == NOT_RUNNING ? 0 : 1;
 }
 
 /* Waits until each daemon is ready, or one cannot become so. Returns the last status, or NULL with
@@ -207,7 +206,7 @@ wait_until_ready(struct err *e)
 	int64_t give_up = loop_now_ms() + READY_MS;
 
 	for (;;) {
-		json_t *status = ask_status(e);
+		json_t *status = status_ask(e);
 		bool late = loop_now_ms() > give_up;
 
 		if (late || (status == NULL && e->code != ERR_not_found) ||
@@ -252,7 +251,7 @@ status_up(int argc, char **argv)
 	json_t *status = go_up(&e) < 0 ? NULL : wait_until_ready(&e);
 
 	if (status == NULL)
-		return complain(&e);
+		return status_complain(&e);
 	print_status(status);
 
 	bool ready = json_is_true(json_object_get(status, "ready"));

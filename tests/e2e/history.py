@@ -1,13 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cloister history` and `cloister show`: runs of the audit log, and code that is kept for as long as a setting says.
+"""`cloister history`, `show` and `top`: runs of the audit log, code that is kept for as long as a setting says, and what runs now.
 
     history.py BIN
 """
 
+import fcntl
 import json
 import os
+import pty
+import select
+import struct
 import sys
+import termios
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import cases  # noqa: E402
@@ -82,6 +88,35 @@ def test_what_is_not_there_is_said(cloister):
         assert done.returncode == 1 and b"no such run" in done.stderr, done
     assert b"EXECUTION required" in cloister("show").stderr
     assert cloister("history", "--limit", "x").returncode == 2
+
+
+def test_top_is_printed_once(cloister):
+    assert cloister("top", "--interval=0").returncode == 2
+    text = cloister.out("top").decode()
+    assert all(word in text for word in ("0 running", "executor", "ready", "your last runs", cloister.runs()[0]["execution_id"])), text
+    assert "\033" not in text
+
+
+def test_top_draws_a_screen(cloister):
+    """Of the terminal's size, until q is typed; then the terminal is as it was."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execve(cloister.program, ["cloister", "top", "--interval=0.3"], cloister.env)
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    screens, until = b"", time.monotonic() + 20
+    while screens.count(b"\033[H\033[J") < 4 and time.monotonic() < until:
+        if select.select([fd], [], [], 0.1)[0]:
+            screens += os.read(fd, 65536)
+    os.write(fd, b"q")
+    while True:
+        try:
+            screens += os.read(fd, 65536)
+        except OSError:
+            break
+    assert os.waitpid(pid, 0)[1] == 0
+    *_, last = screens.split(b"\033[H\033[J")
+    assert screens.startswith(b"\033[?1049h") and last.endswith(b"\033[?1049l"), screens[-200:]
+    assert b"cpu_percent" in last and last.count(b"\n") <= 24, last
 
 
 def main():
