@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -153,6 +154,27 @@ token_expiry(const char *text, int64_t *seconds, struct err *e)
 	return *seconds > 0 ? 0
 	                    : refuse("expires",
 				  "must be a UTC time after 1970, as in 2027-01-31T00:00:00Z", e);
+}
+
+int
+token_expiry_from(const char *text, int64_t now_s, int64_t *seconds, struct err *e)
+{
+	static const char units[] = "smhdwy";
+	static const int64_t each[] = { 1, 60, 3600, 86400, 604800, 31536000 };
+	char *end;
+	/* 6 digits of years are no overflow. */
+	int64_t n = isdigit((unsigned char)text[0]) ? strtoll(text, &end, 10) : 0;
+	const char *unit = n > 0 && end - text <= 6 && *end != '\0' ? strchr(units, *end) : NULL;
+
+	if (unit == NULL || end[1] != '\0')
+		return token_expiry(text, seconds, e) == 0
+		           ? 0
+		           : refuse("expires",
+				 "must be a time from now on, as in 30d or 12h, or a UTC time "
+				 "after 1970, as in 2027-01-31T00:00:00Z",
+				 e);
+	*seconds = now_s + n * each[unit - units];
+	return 0;
 }
 
 static int

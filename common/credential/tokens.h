@@ -57,3 +57,6 @@ void token_digest(const char *text, size_t size, uint8_t digest[HASH_BYTES]);
 char *token_line(const struct token *, const char *expires);
 /* "2027-01-31T00:00:00Z" or "2027-01-31" in seconds since 1970; -1 with *e. */
 int token_expiry(const char *text, int64_t *seconds, struct err *);
+/* The same, or a time from now on: "30d", with s, m, h, d, w or y for seconds to years of 365 days.
+ */
+int token_expiry_from(const char *text, int64_t now_s, int64_t *seconds, struct err *);

@@ -16,6 +16,7 @@
 #include "gateway/auth/oauth/claims.h"
 #include "gateway/auth/oauth/jws.h"
 #include "gateway/auth/throttle.h"
+#include "gateway/auth/used.h"
 #include "gateway/options.h"
 
 #include "common/base/auto.h"
@@ -126,6 +127,21 @@ open_directory(struct err *e)
 	return 0;
 }
 
+static const struct identity *
+of_credential(const char *credential)
+{
+	for (size_t i = 0; i < auth.tokens.count; i++)
+		if (strcmp(auth.tokens.items[i].identity.credential, credential) == 0)
+			return &auth.tokens.items[i].identity;
+	return NULL;
+}
+
+static bool
+is_known(const char *credential)
+{
+	return of_credential(credential) != NULL;
+}
+
 int
 auth_open(struct err *e)
 {
@@ -134,6 +150,7 @@ auth_open(struct err *e)
 		return -1;
 	if (challenge_open(options.issuer, options.resource, e) < 0 || open_directory(e) < 0)
 		return -1;
+	used_open(is_known);
 	if (auth.tokens.count == 0 && options.issuer[0] == '\0' && !options.anonymous)
 		log_warn("all requests will be refused: no tokens, no issuer, and anonymous is off",
 		    LOG_S("remedy", "cloister token add NAME"));
@@ -146,6 +163,7 @@ auth_open(struct err *e)
 void
 auth_close(void)
 {
+	used_close();
 	tokens_clear(&auth.tokens);
 	jwks_clear(&auth.keys);
 	accepted_clear();
@@ -235,6 +253,7 @@ recall(const struct bearer *bearer, struct identity *who, struct err *e)
 	if (expired(seen))
 		return reject(e, EKEYEXPIRED, "the token has expired");
 	*who = *seen;
+	used_note(who, now_s());
 	return 1;
 }
 
@@ -311,7 +330,7 @@ auth_check(const char *authorization, const char *address, struct identity *who,
 bool
 auth_valid(const struct identity *who)
 {
-	const struct identity *now = NULL;
+	const struct identity *now;
 
 	look();
 	if (expired(who))
@@ -320,9 +339,7 @@ auth_valid(const struct identity *who)
 		return true;
 	if (who->source == IDENTITY_OAUTH) /* its key may be removed; reconnecting checks it */
 		return strtoull(who->credential, NULL, 10) == auth.keys_number;
-	for (size_t i = 0; now == NULL && i < auth.tokens.count; i++)
-		if (strcmp(auth.tokens.items[i].identity.credential, who->credential) == 0)
-			now = &auth.tokens.items[i].identity;
+	now = of_credential(who->credential);
 	return now != NULL && owner_equal(&now->owner, &who->owner) && now->scopes == who->scopes &&
 	       !expired(now);
 }

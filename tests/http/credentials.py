@@ -284,6 +284,56 @@ def test_a_name_twice(door, _):
     assert not refused.stdout and "once exists; choose another name" in refused.stderr, refused
 
 
+def columns(door, name):
+    """Of `cloister token list`: expiry and last use."""
+    rows = [line.split("\t") for line in door.command("token", "list", f"--state={door.gateway.own}/state").stdout.splitlines()]
+    return next(row[4:] for row in rows if row[0] == name)
+
+
+def test_a_token_that_ends_in_some_days(door, _):
+    """The value of a flag may follow a blank."""
+    token = door.add("days", "--expires", "30d", "--scopes", "read")
+    until = time.strftime("%Y-%m-%dT", time.gmtime(time.time() + 30 * 86400))
+    assert columns(door, "days")[0].startswith(until), columns(door, "days")
+    door.becomes(200, token)
+    short = door.add("short", "--expires=3s")
+    door.becomes(200, short)
+    time.sleep(2.5)
+    assert door.post(DISCOVER, short).status == 401
+    for wrong in "30", "0d", "d", "-1d", "3x", "9999999y", "30d ":
+        assert "30d or 12h" in door.command("token", "add", "wrong", "--expires=" + wrong, status=1).stderr, wrong
+
+
+def test_last_use(door, _):
+    token, unused = door.add("used"), door.add("unused")
+    door.becomes(200, token)
+    until = time.monotonic() + 90
+    while columns(door, "used")[1] == "-" and time.monotonic() < until:
+        time.sleep(0.5)
+    used = columns(door, "used")[1]
+    assert used.startswith(time.strftime("%Y-", time.gmtime())) and used.endswith("Z"), used
+    assert columns(door, "unused")[1] == "-" and unused
+
+
+def test_rotation(door, _):
+    """The old token ends at once, or after some time, in which both are the same principal."""
+    first = door.add("rotated", "--expires=1h", "--scopes=read,run")
+    door.becomes(200, first)
+    second = door.command("token", "rotate", "rotated").stdout.strip()
+    door.tokens.append(second)
+    door.becomes(200, second)
+    assert door.post(DISCOVER, first).status == 401
+    third = door.command("token", "rotate", "rotated", "--grace", "4s", "--expires", "2d").stdout.strip()
+    door.tokens.append(third)
+    door.becomes(200, third)
+    assert door.post(DISCOVER, second).status == 200
+    assert "rotated.before, the token of an earlier rotation" in door.command("token", "rotate", "rotated", "--grace=1h", status=1).stderr
+    assert columns(door, "rotated")[0] > columns(door, "rotated.before")[0]
+    time.sleep(4)
+    assert door.post(DISCOVER, second).status == 401 and door.post(DISCOVER, third).status == 200
+    assert "no token has the name" in door.command("token", "rotate", "nobody", status=1).stderr
+
+
 # ---- scopes ----
 
 def test_scopes_of_tools(door, _):

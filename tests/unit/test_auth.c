@@ -6,6 +6,7 @@
 #include "gateway/auth/challenge.h"
 #include "gateway/auth/denial.h"
 #include "gateway/auth/throttle.h"
+#include "gateway/auth/used.h"
 #include "gateway/options.h"
 
 #include "tests/unit/issuer.h"
@@ -66,6 +67,25 @@ daemon_allow(int fd, unsigned access)
 {
 	assert_true(fd >= 0);
 	assert_int_equal(access, 1);
+}
+
+static unsigned used;
+
+void
+used_open(bool (*keeps)(const char *credential))
+{
+	assert_false(keeps("00000000000000000000000000000000"));
+}
+
+void
+used_note(const struct identity *who, int64_t now_s)
+{
+	used += who->source == IDENTITY_TOKEN && now_s > 0;
+}
+
+void
+used_close(void)
+{
 }
 
 static void

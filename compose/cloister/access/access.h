@@ -35,6 +35,7 @@ int access_store(
     const struct directory *, const char *name, const char *text, size_t size, struct err *);
 
 int token_on_add(char *const arguments[ACCESS_ARGUMENTS], struct err *);
+int token_on_rotate(char *const arguments[ACCESS_ARGUMENTS], struct err *);
 int token_on_list(char *const arguments[ACCESS_ARGUMENTS], struct err *);
 int token_on_remove(char *const arguments[ACCESS_ARGUMENTS], struct err *);
 int issuer_on_fetch(char *const arguments[ACCESS_ARGUMENTS], struct err *);

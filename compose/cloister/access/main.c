@@ -31,8 +31,9 @@ static struct setting table[] = {
 };
 
 const struct access_command access_commands[] = {
-	{ "token", "add", 1, "NAME [--principal=P] [--namespace=N] [--scopes=read,run] [--expires=2027-01-31]",
+	{ "token", "add", 1, "NAME [--principal=P] [--namespace=N] [--scopes=read,run] [--expires=30d|2027-01-31]",
 	  token_on_add },
+	{ "token", "rotate", 1, "NAME [--grace=24h] [--expires=30d|2027-01-31]", token_on_rotate },
 	{ "token", "list", 0, "", token_on_list },
 	{ "token", "remove", 1, "NAME", token_on_remove },
 	{ "issuer", "fetch", 1, "URL [--ca=FILE]", issuer_on_fetch },
@@ -66,13 +67,39 @@ access_store(const struct directory *directory, const char *name, const char *te
 	return fdio_store(directory->fd, name, text, size, directory->owner == 0 ? 0640 : 0600, e);
 }
 
-static int
-show_usage(const char *noun)
+static void
+show_usage(const char *noun, FILE *to)
 {
+	static const char *const scopes[][2] = {
+#define SCOPE(name, toolsets, hints, doc) { #name, doc },
+#include "common/credential/scopes.def"
+	};
+
 	for (const struct access_command *c = access_commands; c->noun != NULL; c++)
 		if (strcmp(c->noun, noun) == 0)
-			fprintf(stderr, "usage: cloister %s %s %s\n", c->noun, c->verb, c->usage);
-	return 2;
+			fprintf(to, "usage: cloister %s %s %s\n", c->noun, c->verb, c->usage);
+	if (strcmp(noun, "token") != 0)
+		return;
+	fprintf(
+	    to, "\nscopes; a token has read, run and monitor unless --scopes says otherwise:\n");
+	for (size_t i = 0; i < COUNT(scopes); i++)
+		fprintf(to, "  %-8s %s\n", scopes[i][0], scopes[i][1]);
+}
+
+/* Has the flag its value in the next word? */
+static bool
+takes_next(const char *flag)
+{
+	for (const struct setting *s = table; s->name != NULL; s++) {
+		size_t i = 0;
+
+		while (s->name[i] != '\0' &&
+		       (s->name[i] == flag[i] || (s->name[i] == '_' && flag[i] == '-')))
+			i++;
+		if (s->name[i] == '\0' && flag[i] == '\0')
+			return s->kind != KIND_FLAG;
+	}
+	return false;
 }
 
 /* Removes the verb and its arguments from the command line; -1: too many words. */
@@ -82,9 +109,11 @@ take_words(int *argc, char **argv, char *words[1 + ACCESS_ARGUMENTS])
 	int rest = 1, found = 0;
 
 	for (int i = 1; i < *argc; i++)
-		if (strncmp(argv[i], "--", 2) == 0)
+		if (strncmp(argv[i], "--", 2) == 0) {
 			argv[rest++] = argv[i];
-		else if (found <= ACCESS_ARGUMENTS)
+			if (takes_next(argv[i] + 2) && i + 1 < *argc)
+				argv[rest++] = argv[++i];
+		} else if (found <= ACCESS_ARGUMENTS)
 			words[found++] = argv[i];
 		else
 			return -1;
@@ -110,15 +139,24 @@ main(int argc, char **argv)
 {
 	char *words[1 + ACCESS_ARGUMENTS] = { 0 };
 	const char *noun = argc > 0 ? argv[0] : "token";
-	int found = take_words(&argc, argv, words);
-	const struct access_command *command = found < 1 ? NULL : find(noun, words[0], found - 1);
 	struct err e;
 
 	settings_shared(table, &access_options.run, &access_options.state, &access_options.config,
 	    &access_options.log_level);
+
+	int found = take_words(&argc, argv, words);
+	const struct access_command *command = found < 1 ? NULL : find(noun, words[0], found - 1);
+
+	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+		show_usage(noun, stdout);
+		putchar('\n');
+		fflush(stdout);
+	}
 	settings_load("access", "credentials for HTTP", NULL, table, argc, argv);
-	if (command == NULL)
-		return show_usage(noun);
+	if (command == NULL) {
+		show_usage(noun, stderr);
+		return 2;
+	}
 	if (command->run(words + 1, &e) == 0)
 		return 0;
 	fprintf(stderr, "cloister: %s %s: %s\n", noun, words[0], e.text);
