@@ -22,6 +22,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -116,13 +117,22 @@ wait_for_key(double seconds)
 
 /* ---- daemons ---- */
 
+/* A number of proc(5)'s table, behind the name, which is the second field. */
+static unsigned long
+field(const char *name_end, int number)
+{
+	const char *at = name_end;
+
+	for (int i = 2; at != NULL && i < number; i++)
+		at = strchr(at + 1, ' ');
+	return at == NULL ? 0 : strtoul(at, NULL, 10);
+}
+
 /* Processor time and resident memory of a process; proc(5). */
 static bool
 read_process(json_int_t pid, double *cpu_s, double *mib)
 {
 	char path[64], text[STAT_BYTES];
-	unsigned long user, system;
-	long pages;
 	const char *at;
 
 	snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
@@ -133,14 +143,12 @@ read_process(json_int_t pid, double *cpu_s, double *mib)
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
-	/* The name in brackets may contain anything; what follows it are numbers. */
-	if ((at = strrchr(text, ')')) == NULL || sscanf(at + 1,
-						     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-						     "%lu %lu %*d %*d %*d %*d %*d %*d %*u %*u %ld",
-						     &user, &system, &pages) != 3)
+	/* The name in brackets may contain anything; what follows it are numbers, from the third
+	 * field on. */
+	if ((at = strrchr(text, ')')) == NULL)
 		return false;
-	*cpu_s = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-	*mib = (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
+	*cpu_s = (double)(field(at, 14) + field(at, 15)) / (double)sysconf(_SC_CLK_TCK);
+	*mib = (double)field(at, 24) * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
 	return true;
 }
 
