@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import weakref
 from types import TracebackType
@@ -166,6 +167,10 @@ class Session:
             code, language=language, timeout=timeout, files=files, profile=profile, limits=limits,
             namespace=namespace, allowed_domains=allowed_domains, allowed_imports=allowed_imports, packages=packages,
             environment=environment, env_secrets=env_secrets, on_output=on_output, retry=retry))
+
+    def submit(self, code: str, **options: Any) -> "concurrent.futures.Future[Result]":
+        """As run(), without waiting: for asyncio.wrap_future(), whose cancellation cancels the run at the server."""
+        return self._portal.submit(self._session.run(code, **options))
 
     def upload(self, filename: str, content: Content, *, overwrite: bool = True) -> None:
         self._portal.run(self._session.upload(filename, content, overwrite=overwrite))
