@@ -22,7 +22,7 @@ import cases  # noqa: E402
 import tools  # noqa: E402
 from daemons import Cluster, skip  # noqa: E402
 
-BROUGHT = ("typescript@7.0.2", "@types/node@20.19.43")
+BROUGHT = ("typescript@7.0.2", "@types/node@20.19.43", "ai@6.0.326", "zod@4.6.7")
 FLAGS = ["--toolsets=core,monitor", "--result-bytes=0"]
 SCOPES = "--scopes=read,run,monitor,vault"
 OLDEST = (20, 3)
@@ -114,7 +114,18 @@ def test_the_sources_have_the_types_that_are_declared(project):
     project.write("same.ts", 'import * as types from "cloister-sandbox";\nimport * as sources from "./sources/src/index.js";\n'
                   'const rest: Omit<typeof types, "Sandbox"> = sources;\n'
                   'const open: typeof types.Sandbox.open = sources.Sandbox.open;\nconsole.log(rest, open);\n')
-    project.compile(["same.ts"], allowJs=True, checkJs=True, noEmit=True)
+    project.compile(["same.ts", "sources/src/adapters/text.js"], allowJs=True, checkJs=True, noEmit=True)
+
+
+def test_the_tool_has_the_type_that_is_declared(project):
+    place = os.path.join(project.sources, "src", "adapters")
+    shutil.copy(os.path.join(place, "ai.js"), os.path.join(place, "same.js"))
+    project.write("tool.ts", 'import * as types from "cloister-sandbox/ai";\nimport * as sources from "./sources/src/adapters/same.js";\n'
+                  'import { Sandbox } from "cloister-sandbox";\nimport type { Tool } from "ai";\n'
+                  'declare const session: any;\nconst made: Tool<{ code: string }, types.Answer> = sources.runCode(session, { timeout: 1 });\n'
+                  'types.runCode(await (await Sandbox.open()).session(), { timeout: 1, most: 9 });\n'
+                  '// @ts-expect-error\ntypes.runCode(session, { most: "9" });\nconsole.log(made);\n')
+    project.compile(["tool.ts"], allowJs=True, checkJs=True, noEmit=True, skipLibCheck=True)
 
 
 def test_types_refuse_what_is_wrong(project):
@@ -156,6 +167,8 @@ def test_the_examples(project):
 
 
 EXPECTED = {"jobs.js": ["42\n", "a,b\n", "2\n", "stdout begun", "true timeout"],
+            "csv_analysis.js": ['best: [["south",32]]', '{"north": 15, "south": 32}'],
+            "agent_ai.js": ["tool: 42", "ZeroDivisionError", "ai: The answer is 42."],
             "agent.js": ["result: 2", "new file: note.txt, 2 bytes", "IndexError", "invalid_argument", "TimeoutError"]}
 
 
@@ -190,6 +203,7 @@ def against_programs(project, binaries):
             print(f"--- Node {version}", flush=True)
             yield play(node, project, "typescript_native.mjs", {"command": command}, {"command": [*crowded.command("gateway"), *FLAGS]})
             yield play(node, project, "typescript_native.mjs", http, {"url": full.url})
+            yield play(node, project, "typescript_adapters.mjs", {"command": command})
             yield play(node, project, "typescript_faults.mjs", {**http, "token": "wrong"})
 
 
