@@ -16,7 +16,8 @@ sys.path.insert(0, os.path.join(wheels.ROOT, "tests", "support"))
 import tools  # noqa: E402
 from daemons import skip  # noqa: E402
 
-FRAMEWORKS = ("langchain==1.5.2", "langchain-core==1.8.3", "openai-agents==0.24.0", "pydantic-ai-slim==2.68.0", "smolagents==1.26.0")
+FRAMEWORKS = ("langchain==1.5.2", "langchain-core==1.8.3", "langchain-mcp-adapters==0.3.2", "openai-agents==0.24.0",
+              "pydantic-ai-slim[mcp]==2.68.0", "smolagents[mcp]==1.26.0")
 # What no test may do: ask a model, or report to anybody.
 ENVIRONMENT = {"OPENAI_AGENTS_DISABLE_TRACING": "1", "LANGSMITH_TRACING": "false", "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 

@@ -7,6 +7,7 @@ Run by an interpreter that has the frameworks and the SDK's wheel.
 import asyncio
 import base64
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,7 +16,8 @@ import threading
 import time
 from typing import Any
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import cases  # noqa: E402
 import shop  # noqa: E402
 from daemons import Cluster  # noqa: E402
@@ -25,7 +27,11 @@ import pydantic_ai  # noqa: E402
 import smolagents  # noqa: E402
 from agents.mcp import MCPServerStdio  # noqa: E402
 from agents.testing import ScriptedModel, assistant_message, function_call  # noqa: E402
+from fastmcp.client.transports import StdioTransport  # noqa: E402
 from langchain_core.messages import ToolMessage  # noqa: E402
+from langchain_mcp_adapters.client import MultiServerMCPClient  # noqa: E402
+from mcp import StdioServerParameters  # noqa: E402
+from pydantic_ai.mcp import MCPToolset  # noqa: E402
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart  # noqa: E402
 from pydantic_ai.models.function import FunctionModel  # noqa: E402
 
@@ -122,16 +128,6 @@ def test_openai_agents(session):
     assert "plot.png" in text["text"] and picture["type"] == "input_image" and picture["image_url"].endswith(PNG), picture
 
 
-def test_openai_agents_over_mcp(server):
-    """The line of the README."""
-    async def work():
-        params = {"command": server.command[0], "args": server.command[1:]}
-        async with MCPServerStdio(params=params, client_session_timeout_seconds=120) as mcp:
-            assert "execute_code" in [one.name for one in await mcp.list_tools()]
-            return await mcp.call_tool("execute_code", {"code": "6 * 7"})
-    assert "42" in asyncio.run(work()).content[0].text
-
-
 # ---- Pydantic AI ----
 
 def test_pydantic_ai(session):
@@ -220,6 +216,42 @@ def test_smolagents_tool(session):
     assert "NameError" in tool(code="q")
 
 
+# ---- the lines of the README for MCP, as printed: `cloister` in PATH is the gateway of the test ----
+
+def line(framework):
+    with open(os.path.join(HERE, "..", "..", "compose", "sdk", "python", "README.md"), encoding="utf-8") as file:
+        row = re.search(rf"^\| {framework}.*$", file.read(), re.M)[0]
+    names = {"MultiServerMCPClient": MultiServerMCPClient, "MCPServerStdio": MCPServerStdio, "MCPToolset": MCPToolset,
+             "StdioTransport": StdioTransport, "ToolCollection": smolagents.ToolCollection, "StdioServerParameters": StdioServerParameters}
+    return eval(re.findall(r"`([^`]+)`", row)[-1], names)
+
+
+def test_langchain_over_mcp():
+    async def work():
+        tools = {one.name: one for one in await line("LangChain").get_tools()}
+        return await tools["execute_code"].ainvoke({"code": "6 * 7"})
+    assert "42" in str(asyncio.run(work()))
+
+
+def test_openai_agents_over_mcp():
+    async def work():
+        async with line("OpenAI") as mcp:
+            return await mcp.call_tool("execute_code", {"code": "6 * 7"})
+    assert "42" in asyncio.run(work()).content[0].text
+
+
+def test_pydantic_ai_over_mcp():
+    steps = iter([ToolCallPart("execute_code", {"code": "6 * 7"}), TextPart("done")])
+    agent = pydantic_ai.Agent(FunctionModel(lambda messages, info: ModelResponse([next(steps)])), toolsets=[line("Pydantic AI")])
+    assert "'result': 42" in str(agent.run_sync("go").all_messages())
+
+
+def test_smolagents_over_mcp():
+    with line("smolagents") as collection:
+        tools = {one.name: one for one in collection.tools}
+        assert '"result":42' in tools["execute_code"](code="6 * 7")
+
+
 # ---- the examples ----
 
 def test_the_examples(examples):
@@ -242,10 +274,19 @@ def test_the_examples(examples):
     assert len(said) == len(EXPECTED)
 
 
+def put_into_path(directory, command):
+    path = os.path.join(directory, "cloister")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\nexec {shlex.join(command)} 2>/dev/null\n")
+    os.chmod(path, 0o755)
+    os.environ["PATH"] = directory + os.pathsep + os.environ["PATH"]
+
+
 def main(binaries, examples):
     shop.publish()
     shop.INDEX.serve()
     with Cluster(binaries, env=shop.ENVIRONMENT, flags=shop.FLAGS) as cluster:
+        put_into_path(cluster.directory, cluster.command("gateway"))
         command = [*cluster.command("gateway"), *FLAGS]
         os.environ["CLOISTER_COMMAND"] = shlex.join(command)
         with Sandbox(Server(command)) as sandbox, sandbox.session() as session:
