@@ -191,12 +191,13 @@ def code_agent(session, *programs, variables: Any = None, **more):
 
 
 def test_smolagents_runs_its_code_in_a_box(session):
-    answer, steps = code_agent(session, "import os; n = double(4)\nprint(os.getcwd())\nn", "no_such", DRAWN,
+    answer, steps = code_agent(session, "import os; n = double(4)\nprint(os.getcwd())\nn", "no_such", DRAWN, "print('x' * 90000)",
                                "final_answer({'n': n, 'long': 'x' * 10000, 'given': given})", variables={"given": [1, {"a": 2}]})
     assert answer == {"n": 8, "long": "x" * 10000, "given": [1, {"a": 2}]}, str(answer)[:200]
     assert "/workspace" in steps[0].observations and steps[0].observations.endswith("8"), steps[0].observations
     assert "NameError" in steps[1].error.message and "no_such" in steps[1].error.message
     assert "new file: plot.png" in steps[2].observations and steps[2].action_output.size == (1, 1)
+    assert len(steps[3].observations) < 20_200, len(steps[3].observations)
 
 
 def test_smolagents_packages(session):

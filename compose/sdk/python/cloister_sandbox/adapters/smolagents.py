@@ -18,8 +18,9 @@ from smolagents.utils import AgentError
 
 from ..result import Result
 from ..sandbox import Session
-from .runner import CODE, DESCRIPTION, NAME, Runner, text_of
+from .runner import CODE, DESCRIPTION, MOST, NAME, Runner, shortened, text_of
 
+PICTURES = ("PNG", "JPEG", "GIF", "WEBP")
 # A server shortens errors, and so the answer that smolagents raises as one; a file is whole.
 ANSWER = ".final_answer"
 KEEP = f"""
@@ -38,11 +39,11 @@ final_answer = _keeping(final_answer)
 
 
 class Executor(RemotePythonExecutor):  # type: ignore[misc]
-    """packages: installed at first.  options: those of Session.run()."""
+    """packages: installed at first.  most: characters of what is printed.  options: those of Session.run()."""
 
-    def __init__(self, session: Session, packages: Sequence[str] = (), **options: Any) -> None:
+    def __init__(self, session: Session, packages: Sequence[str] = (), *, most: int = MOST, **options: Any) -> None:
         super().__init__(list(packages), AgentLogger(level=LogLevel.OFF))
-        self._session, self._options = session, options
+        self._session, self._most, self._options = session, most, options
         # final_answer uses these two if they are there.
         self.installed_packages = [*self.install_packages(list(packages)), "PIL", "numpy"]
 
@@ -61,10 +62,10 @@ class Executor(RemotePythonExecutor):  # type: ignore[misc]
         failed = result.raw.get("error") or {}
         if str(failed.get("type")).rpartition(".")[2] == self.FINAL_ANSWER_EXCEPTION:
             answer = self._session.read(ANSWER).decode()
-            return CodeOutput(self._deserialize_final_answer(answer), result.stdout, True)
+            return CodeOutput(self._deserialize_final_answer(answer), shortened(result.stdout, self._most), True)
         if not result.success:
-            raise AgentError(text_of(result), self.logger)
-        return CodeOutput(_value(result), _logs(result), False)
+            raise AgentError(shortened(text_of(result), self._most), self.logger)
+        return CodeOutput(_value(result), shortened(_logs(result), self._most), False)
 
 
 def run_code(session: Session, **options: Any) -> Tool:
@@ -81,7 +82,10 @@ def run_code(session: Session, **options: Any) -> Tool:
 
 
 def _value(result: Result) -> Any:
-    return Image.open(io.BytesIO(result.images[0].data)) if result.images else result.result
+    """A picture, which the program may have written to harm Pillow: in few formats, and decoded only where it is used."""
+    if result.images:
+        return Image.open(io.BytesIO(result.images[0].data), formats=PICTURES)
+    return result.result
 
 
 def _logs(result: Result) -> str:
