@@ -57,6 +57,7 @@
 
 #include "common/base/work.h"
 #include "common/daemon/daemon.h"
+#include "common/rights/rights.h"
 
 #define SYSCALLS "executor/syscalls.def"
 #include "common/daemon/own_syscalls.h"
@@ -140,7 +141,8 @@ open_all(struct err *e)
 	 * process's limit, so that is higher. */
 	daemon_files(options.max_open_files + options.max_sessions * CGROUP_USES);
 
-	if (options_check(e) == 0 && limits_settle(e) == 0 && share_settle(e) == 0 &&
+	if (options_check(e) == 0 && limits_settle(e) == 0 &&
+	    rights_open(options.policies, daemon_state_root(), e) == 0 && share_settle(e) == 0 &&
 	    policy_check_profile(options.profile, language_python, e) == 0 &&
 	    index_hosts_settle("", e) == 0 && domains_settle(e) == 0 && user_base_settle(e) == 0 &&
 	    open_languages(e) == 0 && sign_open(e) == 0 &&
@@ -183,6 +185,7 @@ stop(void)
 	own_limits_forget();
 	share_forget();
 	builder_stop();
+	rights_close();
 }
 
 static const struct route routes[] = {

@@ -25,6 +25,7 @@
 #include "common/base/log.h"
 #include "common/credential/identity.h"
 #include "common/daemon/daemon.h"
+#include "common/rights/rights.h"
 #include "common/table/replaced.h"
 
 #define SYSCALLS "gateway/syscalls.def"
@@ -102,7 +103,8 @@ open_gateway(struct err *e)
 		return -1;
 	if (compat_on())
 		replaced_report_file(".env", warn_of);
-	if (rest_open(e) < 0 || lease_open(e) < 0 || sealed_open(options.seal_key, e) < 0)
+	if (rest_open(e) < 0 || rights_open(options.policies, daemon_state_root(), e) < 0 ||
+	    lease_open(e) < 0 || sealed_open(options.seal_key, e) < 0)
 		return -1;
 	return transport->open(e);
 }
@@ -118,6 +120,7 @@ static void
 stop_gateway(void)
 {
 	transport->stop();
+	rights_close();
 }
 
 static size_t

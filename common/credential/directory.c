@@ -72,16 +72,20 @@ directory_open(const char *given, const char *state, struct directory *directory
 }
 
 static int
-check(const struct directory *directory, const char *file, const struct stat *st, struct err *e)
+check(const struct directory *directory, const struct directory_file *file, const struct stat *st,
+    struct err *e)
 {
+	mode_t forbidden = file->open ? S_IWGRP | S_IWOTH : S_IRWXO | S_IWGRP;
+
 	if (st->st_uid != 0 && st->st_uid != directory->owner)
 		return err_set(e, ERR_denied,
-		    "%s: belongs to uid %u, must belong to root or to the directory's owner", file,
-		    (unsigned)st->st_uid);
-	if ((st->st_mode & (S_IRWXO | S_IWGRP)) != 0)
+		    "%s: belongs to uid %u, must belong to root or to the directory's owner",
+		    file->name, (unsigned)st->st_uid);
+	if ((st->st_mode & forbidden) != 0)
 		return err_set(e, ERR_denied,
-		    "%s: mode %03o permits access by others; make it 640 or 600", file,
-		    (unsigned)st->st_mode & 0777);
+		    file->open ? "%s: mode %03o permits others to write; make it 644"
+			       : "%s: mode %03o permits access by others; make it 640 or 600",
+		    file->name, (unsigned)st->st_mode & 0777);
 	return 0;
 }
 
@@ -97,7 +101,7 @@ read_file(const struct directory *directory, struct directory_file *file, struct
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "stat %s", file->name);
-	if (check(directory, file->name, &st, e) < 0 ||
+	if (check(directory, file, &st, e) < 0 ||
 	    fdio_load_open(fd, file->name, file->limit, &text, e) < 0)
 		return -1;
 	failed = file->read(&text, e);

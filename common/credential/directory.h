@@ -28,6 +28,7 @@ struct directory {
 struct directory_file {
 	const char *name;
 	size_t limit; /* bytes */
+	bool open;    /* others may read it: it has no secrets */
 	/* Called with the new content; file NULL: the file does not exist. -1: keep the previous
 	 * content. */
 	int (*read)(const struct blob *file, struct err *);

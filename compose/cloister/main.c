@@ -17,6 +17,7 @@
 #include "compose/cloister/logs.h"
 #include "compose/cloister/operator.h"
 #include "compose/cloister/place.h"
+#include "compose/cloister/policy.h"
 #include "compose/cloister/run.h"
 #include "compose/cloister/serve.h"
 #include "compose/cloister/status.h"

@@ -6,6 +6,8 @@
  */
 #include "executor/run/own_limits.h"
 
+#include "executor/run/rights_limits.h"
+
 #include "common/base/auto.h"
 
 #include <string.h>
@@ -67,9 +69,17 @@ own_limits_keep(const struct owner *owner, const struct limits *limits, struct e
 const struct limits *
 own_limits_of(const struct owner *owner)
 {
+	const struct rights *rights = rights_of(owner);
 	const struct own *own = find(owner);
+	const struct limits *limits = own != NULL ? &own->limits : &limits_default;
+	static struct limits reduced;
+	struct err none;
 
-	return own != NULL ? &own->limits : &limits_default;
+	if (rights == NULL)
+		return limits;
+	reduced = *limits;
+	must(rights_limits(&reduced, limits, true, rights, &none) == 0);
+	return &reduced;
 }
 
 void

@@ -238,11 +238,21 @@ read_packages(
 	           : 0;
 }
 
+/* The profile that the policy gives to what names none; NULL: it gives none. */
+static const char *
+usual_profile(const struct rights *rights)
+{
+	return rights != NULL && rights->profiles.given && rights->profiles.names.count > 0
+	           ? rights->profiles.names.items[0]
+	           : NULL;
+}
+
 int
 plan_read(struct plan *plan, struct execute_code *ask, const struct limits *limits,
-    const struct session *session, struct err *e)
+    const struct session *session, const struct rights *rights, struct err *e)
 {
-	const char *profile = session != NULL ? session->profile : NULL;
+	const char *profile =
+	    session != NULL && session->profile != NULL ? session->profile : usual_profile(rights);
 	const char *namespace = ask->namespace != NULL ? ask->namespace
 	                        : session != NULL      ? session->namespace
 	                                               : NULL;

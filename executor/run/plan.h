@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/base/hash.h"
+#include "common/rights/rights.h"
 
 #include "executor/run/check/policy.h"
 #include "executor/run/limits.h"
@@ -41,7 +42,8 @@ struct plan {
 };
 
 /* Takes what it needs from *ask, which may request other limits.  session NULL: the run gets a
- * workspace of its own.  Error texts name the field.  After an error *plan is empty. */
+ * workspace of its own; rights give it the profile that it does not name; they are checked by
+ * run_rights_check().  Error texts name the field.  After an error *plan is empty. */
 int plan_read(struct plan *, struct execute_code *ask, const struct limits *,
-    const struct session *, struct err *);
+    const struct session *, const struct rights *, struct err *);
 void plan_clear(struct plan *);

@@ -27,6 +27,7 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/rights/rights.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,7 +53,8 @@ struct party {
 	char principal[OWNER_PRINCIPAL];
 	struct lane *lanes; /* the first has the next turn */
 	uint64_t waiting, running;
-	bool pressed; /* it was reported that its share is used up */
+	uint64_t most_waiting, most_running; /* as of its last call */
+	bool pressed;                        /* it was reported that its share is used up */
 };
 
 static struct {
@@ -80,18 +82,25 @@ find_party(const char *principal)
 }
 
 static struct party *
-need_party(const char *principal, struct err *e)
+need_party(const struct owner *owner, struct err *e)
 {
-	struct party **at = find_party(principal), *party = *at;
+	struct party **at = find_party(owner->principal), *party = *at;
+	const struct rights *rights = rights_of(owner);
 
-	if (party != NULL)
-		return party;
-	party = calloc(1, sizeof *party);
+	if (party == NULL)
+		party = calloc(1, sizeof *party);
 	if (party == NULL) {
 		err_sys(e, "queue");
 		return NULL;
 	}
-	snprintf(party->principal, sizeof party->principal, "%s", principal);
+	snprintf(party->principal, sizeof party->principal, "%s", owner->principal);
+	party->most_waiting = options.max_waiting_each;
+	party->most_running = options.max_concurrent_each;
+	if (rights != NULL) {
+		party->most_waiting = rights_number(rights, &rights->waiting, party->most_waiting);
+		party->most_running =
+		    rights_number(rights, &rights->concurrent, party->most_running);
+	}
 	return *at = party;
 }
 
@@ -176,7 +185,7 @@ tell_pressure(const char *principal, const char *text)
 static void
 relieve(struct party *party)
 {
-	if (party->pressed && party->waiting * 2 <= options.max_waiting_each) {
+	if (party->pressed && party->waiting * 2 <= party->most_waiting) {
 		party->pressed = false;
 		tell_pressure(party->principal, "relieved: your share of the queue has room again");
 	}
@@ -227,9 +236,9 @@ check_all(const struct ticket *ticket, struct err *e)
 static int
 check_share(struct party *party, struct err *e)
 {
-	if (party->waiting < options.max_waiting_each)
+	if (party->waiting < party->most_waiting)
 		return 0;
-	full("your share of the queue is full", options.max_waiting_each, e);
+	full("your share of the queue is full", party->most_waiting, e);
 	if (!party->pressed)
 		tell_pressure(party->principal, e->text);
 	party->pressed = true;
@@ -294,7 +303,7 @@ has_place(const struct party *party)
 {
 	if (party == NULL || party->running == 0)
 		return true;
-	return party->running < options.max_concurrent_each &&
+	return party->running < party->most_running &&
 	       (queue.counts.running + 1 < options.max_concurrent ||
 		   loop_now_ms() >= queue.shared_until_ms);
 }
@@ -396,7 +405,7 @@ queue_enter(struct ticket *ticket, struct err *e)
 	if (busy && check_all(ticket, e) < 0)
 		return -1;
 
-	struct party *party = need_party(ticket->owner->principal, e);
+	struct party *party = need_party(ticket->owner, e);
 
 	if (party == NULL)
 		return -1;

@@ -26,6 +26,7 @@
 #include "common/base/auto.h"
 #include "common/base/log.h"
 #include "common/base/loop.h"
+#include "common/rights/rights.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -324,21 +325,22 @@ evict(const struct call *call)
 static int
 count_check(const struct call *call, struct err *e)
 {
-	uint64_t mine = 0;
+	const struct rights *rights = rights_of(&call->owner);
+	uint64_t mine = 0, most = options.max_sessions_each;
 
+	if (rights != NULL)
+		most = rights_number(rights, &rights->sessions, most);
 	if (call->owner.principal[0] == 0)
 		return err_set(
 		    e, ERR_unauthenticated, "only an authenticated caller can have sessions");
 	for (struct session *s = table.first; s != NULL; s = s->next)
 		mine += is_principals(s, call);
-	if (options.session_evict &&
-	    (mine >= options.max_sessions_each || table.count >= options.max_sessions) &&
+	if (options.session_evict && (mine >= most || table.count >= options.max_sessions) &&
 	    evict(call))
 		return 0;
-	if (mine >= options.max_sessions_each)
+	if (mine >= most)
 		return err_set(e, ERR_session_limit,
-		    "you have %" PRIu64 " sessions, the limit is %" PRIu64, mine,
-		    options.max_sessions_each);
+		    "you have %" PRIu64 " sessions, the limit is %" PRIu64, mine, most);
 	if (table.count >= options.max_sessions)
 		return err_set(e, ERR_session_limit,
 		    "this server has %zu sessions, the limit is %" PRIu64, table.count,

@@ -3,19 +3,21 @@
 #include "executor/tools/limits_tools.h"
 
 #include "executor/run/own_limits.h"
+#include "executor/run/rights_limits.h"
 #include "executor/session/session.h"
 
 #include <string.h>
 
 /* The box and the workspace of a session cannot be changed. */
 static int
-set_in_session(struct session *session, const struct resource_limits *asked, struct limits *limits,
-    struct err *e)
+set_in_session(struct session *session, const struct rights *rights,
+    const struct resource_limits *asked, struct limits *limits, struct err *e)
 {
 	struct limits same;
 
 	*limits = session->limits;
-	if (limits_ask(limits, "resource_limits.", asked, e) < 0)
+	if (limits_ask(limits, "resource_limits.", asked, e) < 0 ||
+	    rights_limits(limits, &session->limits, false, rights, e) < 0)
 		return -1;
 	same = *limits;
 	same.box.wall_ms = session->limits.box.wall_ms;
@@ -35,7 +37,8 @@ limits_tools_on_set_resource_limits(struct call *call, void *request, struct err
 {
 	const struct set_resource_limits *ask = request;
 	struct session *session = NULL;
-	struct limits limits = *own_limits_of(&call->owner);
+	const struct rights *rights = rights_of(&call->owner);
+	struct limits limits = *own_limits_of(&call->owner), before = limits;
 	struct resource_limits reply;
 	int status;
 
@@ -45,8 +48,9 @@ limits_tools_on_set_resource_limits(struct call *call, void *request, struct err
 	if (ask->session_id != NULL && (session = session_find(call, ask->session_id, e)) == NULL)
 		return -1;
 	if (session != NULL)
-		status = set_in_session(session, ask->resource_limits, &limits, e);
-	else if ((status = limits_ask(&limits, "resource_limits.", ask->resource_limits, e)) == 0)
+		status = set_in_session(session, rights, ask->resource_limits, &limits, e);
+	else if ((status = limits_ask(&limits, "resource_limits.", ask->resource_limits, e)) == 0 &&
+		 (status = rights_limits(&limits, &before, true, rights, e)) == 0)
 		status = own_limits_keep(&call->owner, &limits, e);
 	if (status < 0)
 		return -1;

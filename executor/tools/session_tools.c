@@ -9,6 +9,7 @@
 #include "executor/run/check/policy.h"
 #include "executor/run/network/domains.h"
 #include "executor/run/own_limits.h"
+#include "executor/run/rights_limits.h"
 #include "executor/runtime.h"
 
 #include "common/base/auto.h"
@@ -208,6 +209,8 @@ static int
 read_wish(const struct call *call, const struct create_session *ask, struct session_wish *wish,
     struct err *e)
 {
+	const struct rights *rights = rights_of(&call->owner);
+
 	*wish = (struct session_wish){
 		.namespace = ask->namespace,
 		.profile = ask->profile,
@@ -225,6 +228,11 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
 		return -1;
 	wish->language = (unsigned)language;
 	wish->typed = runtime_is_typed(ask->language);
+	if (rights != NULL && (rights_check(rights, &rights->languages, "language",
+				   runtime_name(wish->language, wish->typed), e) < 0 ||
+				  rights_check(rights, &rights->environments, "environment",
+				      ask->environment, e) < 0))
+		return -1;
 	if (ask->profile != NULL && policy_check_profile(ask->profile, wish->language, e) < 0)
 		return -1;
 	if (environment_ask(ask->environment, &wish->limits.box.environment, e) < 0)
@@ -232,7 +240,8 @@ read_wish(const struct call *call, const struct create_session *ask, struct sess
 	if (wish->limits.box.container != CONTAINER_none &&
 	    environment_needs_host(wish->limits.box.environment, "environment", e) < 0)
 		return -1;
-	if (limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e) < 0)
+	if (limits_ask(&wish->limits, "resource_limits.", ask->resource_limits, e) < 0 ||
+	    rights_limits(&wish->limits, own_limits_of(&call->owner), true, rights, e) < 0)
 		return -1;
 	limits_usual(&wish->limits, ask->usual_timeout, 0);
 	return 0;

@@ -177,11 +177,11 @@ describe(const struct revision *revision, const struct prompt *p)
 }
 
 static json_t *
-list(const struct revision *revision, unsigned scopes)
+list(const struct revision *revision, const struct client *client)
 {
 	json_t *all = json_array();
 
-	(void)scopes;
+	(void)client;
 	for (size_t i = 0; i < COUNT(prompts); i++)
 		json_array_append_new(all, describe(revision, &prompts[i]));
 	return all;

@@ -33,9 +33,9 @@ enum provider_request {
 
 /* Each member may be NULL. */
 struct provider {
-	/* A new reference to an array, in the form of that revision, of what these scopes permit.
-	 * The caller must not modify the array. */
-	json_t *(*lists[PROVIDER_LISTS])(const struct revision *, unsigned scopes);
+	/* A new reference to an array, in the form of that revision, of what is permitted to the
+	 * client; NULL: all.  The caller must not modify the array. */
+	json_t *(*lists[PROVIDER_LISTS])(const struct revision *, const struct client *);
 	/* Whether that list changes while the gateway runs. */
 	bool changes[PROVIDER_LISTS];
 	/* false: the object is not of this provider.  true: *answer is the whole answer, or NULL if

@@ -61,9 +61,9 @@ providers_have_task(const struct account *account, const char *id)
 /* NULL: the provider has no such list, or no memory. */
 static json_t *
 list_of(const struct provider *p, enum provider_list which, const struct revision *revision,
-    unsigned scopes)
+    const struct client *client)
 {
-	return p->lists[which] == NULL ? NULL : p->lists[which](revision, scopes);
+	return p->lists[which] == NULL ? NULL : p->lists[which](revision, client);
 }
 
 /* Takes both arrays.  They may be shared, so the sum is a new one. */
@@ -85,8 +85,7 @@ gather(const struct request *r, enum provider_list which)
 	json_t *all = NULL;
 
 	for (size_t i = 0; providers[i] != NULL; i++) {
-		json_t *more =
-		    list_of(providers[i], which, r->origin.revision, r->origin.client->scopes);
+		json_t *more = list_of(providers[i], which, r->origin.revision, r->origin.client);
 
 		all = all == NULL ? more : more == NULL ? all : join(all, more);
 	}
@@ -148,7 +147,7 @@ providers_tool(const struct revision *revision, const char *name)
 	json_t *found = NULL;
 
 	for (size_t i = 0; providers[i] != NULL && found == NULL; i++) {
-		json_t *all = list_of(providers[i], PROVIDER_tools, revision, SCOPES_ALL);
+		json_t *all = list_of(providers[i], PROVIDER_tools, revision, NULL);
 
 		found = tool_named(all, name);
 		json_decref(all);

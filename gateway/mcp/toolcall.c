@@ -13,7 +13,9 @@
 #include "gateway/mcp/input.h"
 #include "gateway/mcp/inquire.h"
 
+#include "common/base/loop.h"
 #include "common/credential/scope.h"
+#include "common/rights/rights.h"
 #include "gateway/compat/compat.h"
 #include "gateway/mcp/calls.h"
 #include "gateway/mcp/result.h"
@@ -23,26 +25,36 @@
 #include "common/base/auto.h"
 #include "common/codec/large.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 static bool call(const struct request *, const char *name, json_t **answer);
 
-/* Those that may be called with these scopes. */
+static bool
+permitted(const struct client *client, const struct rights *rights, const char *name)
+{
+	enum msg_id id = tools_find(name);
+
+	return (scope_of_tool(id) & ~client->scopes) == 0 &&
+	       (rights == NULL || rights_allow(&rights->tools, name));
+}
+
+/* Those that may be called with the client's scopes and by its policy. */
 static json_t *
-list(const struct revision *revision, unsigned scopes)
+list(const struct revision *revision, const struct client *client)
 {
 	json_t *all = tools_list(revision), *some, *tool;
+	const struct rights *rights = client == NULL ? NULL : rights_of(&client->account->owner);
 	size_t i;
 
-	if ((scopes & SCOPES_USUAL) == SCOPES_USUAL || all == NULL)
+	if (client == NULL || all == NULL ||
+	    ((client->scopes & SCOPES_USUAL) == SCOPES_USUAL && rights == NULL))
 		return all;
 	some = json_array();
 	json_array_foreach(all, i, tool)
 	{
-		enum msg_id id = tools_find(json_string_value(json_object_get(tool, "name")));
-
-		if ((scope_of_tool(id) & ~scopes) == 0)
+		if (permitted(client, rights, json_string_value(json_object_get(tool, "name"))))
 			json_array_append(some, tool);
 	}
 	json_decref(all);
@@ -182,13 +194,40 @@ on_input(const struct request *r, void *reply, const struct err *e)
 	return answer;
 }
 
+/* -1: denied, or rate_limited with the time to wait. */
+static int
+check_rights(const struct request *r, const char *name, struct err *e)
+{
+	struct account *account = r->origin.client->account;
+	const struct rights *rights = rights_of(&account->owner);
+	int64_t wait_ms;
+
+	if (rights == NULL)
+		return 0;
+	if (rights_check(rights, &rights->tools, "name", name, e) < 0)
+		return -1;
+	if (!rights->calls_per_minute.given ||
+	    (wait_ms = account_call_wait_ms(
+		 account, rights->calls_per_minute.value, loop_now_ms())) == 0)
+		return 0;
+	err_set(e, ERR_rate_limited, "policy %s allows %" PRIu64 " calls a minute", rights->name,
+	    rights->calls_per_minute.value);
+	e->retry_ms = (int)wait_ms;
+	return -1;
+}
+
 static bool
 call(const struct request *r, const char *name, json_t **answer)
 {
 	json_t *arguments = json_object_get(r->params, "arguments");
 	enum msg_id tool = tools_find(name);
 	auto_compat struct compat_call *compat = NULL;
+	struct err e;
 
+	if (tool != MSG_none && check_rights(r, name, &e) < 0) {
+		*answer = say_error(r, &e);
+		return true;
+	}
 	if (compat_on() && compat_open(r, name, arguments, &compat, answer))
 		return true;
 	if (tool == MSG_none)

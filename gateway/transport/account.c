@@ -15,6 +15,7 @@
 
 enum {
 	BUCKETS = 256,
+	BURST_MS = 10000,
 };
 
 struct row {
@@ -23,6 +24,9 @@ struct row {
 	size_t holders;
 	double tokens; /* of the bucket, which is refilled at rate_per_s */
 	int64_t filled_ms;
+	/* Of the policy's limit: when the calls so far would have come, had each kept its distance.
+	 */
+	double calls_ms;
 };
 
 static struct row *table[BUCKETS];
@@ -114,6 +118,21 @@ account_charge(struct account *account, size_t requests, int64_t now_ms)
 	row->tokens -= (double)requests;
 }
 
+int64_t
+account_call_wait_ms(struct account *account, uint64_t calls_per_minute, int64_t now_ms)
+{
+	struct row *row = (struct row *)account;
+	double each_ms = 60000.0 / (double)calls_per_minute, now = (double)now_ms;
+	double ahead_ms = each_ms > BURST_MS ? 0 : BURST_MS - each_ms;
+
+	if (row->calls_ms < now)
+		row->calls_ms = now;
+	if (row->calls_ms > now + ahead_ms)
+		return (int64_t)(row->calls_ms - now - ahead_ms) + 1;
+	row->calls_ms += each_ms;
+	return 0;
+}
+
 int
 account_admit(const struct account *account, size_t bytes, struct err *e)
 {
@@ -159,7 +178,7 @@ account_sweep(int64_t now_ms)
 			struct row *row = *at;
 
 			fill(row, now_ms);
-			if (is_used(row) ||
+			if (is_used(row) || row->calls_ms > (double)now_ms ||
 			    (options.rate_per_s > 0 && row->tokens < (double)options.rate_burst)) {
 				at = &row->next;
 				continue;

@@ -31,6 +31,9 @@ void account_release(struct account *);
 int64_t account_wait_ms(struct account *, int64_t now_ms);
 /* Charges further requests that are served at once; later requests wait for them. */
 void account_charge(struct account *, size_t requests, int64_t now_ms);
+/* 0 if one more call of a tool may be made now, and counts it; or the milliseconds until then.
+ * Calls are spread evenly, after a burst of as many as in ten seconds. */
+int64_t account_call_wait_ms(struct account *, uint64_t calls_per_minute, int64_t now_ms);
 /* Whether one more call, whose message has that size, may begin.  queue_full. */
 int account_admit(const struct account *, size_t bytes, struct err *);
 /* How much more of a shared limit an owner that holds `mine` may take, if `used` is taken in

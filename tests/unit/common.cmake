@@ -1,5 +1,5 @@
 # The common library; included by CMakeLists.txt.
-foreach(test base64 checkpoint decimal err fdio hash instance jail jschema keys large log metric pidstat owner reserve starter loop profile replaced schema settings timestamp utf8 wire)
+foreach(test base64 checkpoint decimal err fdio hash instance jail jschema keys large log metric pidstat owner reserve starter loop profile replaced rights schema settings timestamp utf8 wire)
 	cloister_test(unit test_${test}.c)
 endforeach()
 cloister_test(unit test_bus.c bus_peer.c)

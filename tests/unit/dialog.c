@@ -4,6 +4,7 @@
 #include "tests/unit/dialog.h"
 
 #include "common/credential/scope.h"
+#include "common/rights/rights.h"
 #include "gateway/mcp/dispatch.h"
 #include "gateway/mcp/sealed.h"
 #include "gateway/mcp/tools.h"
@@ -205,4 +206,13 @@ dialog_stop(void **state)
 	client_close(&dialog.client);
 	dialog_forget();
 	return dialog.client.pending == NULL && dialog.account.count == 0 ? 0 : -1;
+}
+
+/* ---- rights.h ---- */
+
+const struct rights *
+rights_of(const struct owner *owner)
+{
+	(void)owner;
+	return NULL;
 }

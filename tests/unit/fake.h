@@ -137,3 +137,6 @@ void fake_end_run(struct box_end);
 struct fake_ask *fake_asked(enum msg_id);
 /* Answers it; reply NULL: it fails with *e. */
 void fake_answer(enum msg_id, void *reply, const struct err *e);
+/* What rights_of() gives for every owner. */
+struct rights;
+extern const struct rights *fake_rights;

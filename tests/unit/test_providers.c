@@ -45,10 +45,10 @@ HAS(update_task)
 HAS(cancel_task)
 
 static json_t *
-list(const struct revision *revision, unsigned scopes)
+list(const struct revision *revision, const struct client *client)
 {
 	(void)revision;
-	(void)scopes;
+	(void)client;
 	return json_pack("[{s:s, s:i}, {s:s}]", "name", "list_runtimes", "more", 1, "name", "more");
 }
 

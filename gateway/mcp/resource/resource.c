@@ -302,16 +302,22 @@ list_rows(const struct revision *revision, unsigned scopes, bool templates)
 	return all;
 }
 
-static json_t *
-list_templates(const struct revision *revision, unsigned scopes)
+static unsigned
+scopes_of(const struct client *client)
 {
-	return list_rows(revision, scopes, true);
+	return client != NULL ? client->scopes : SCOPES_ALL;
 }
 
 static json_t *
-list_resources(const struct revision *revision, unsigned scopes)
+list_templates(const struct revision *revision, const struct client *client)
 {
-	json_t *all = list_rows(revision, scopes, false);
+	return list_rows(revision, scopes_of(client), true);
+}
+
+static json_t *
+list_resources(const struct revision *revision, const struct client *client)
+{
+	json_t *all = list_rows(revision, scopes_of(client), false);
 
 	for (const struct schema *s = schemas; s->name != NULL; s++)
 		json_array_append_new(
