@@ -25,7 +25,6 @@
 #include "executor/run/check/verdicts.h"
 #include "executor/run/network/user_base.h"
 #include "executor/run/outcome/outcome.h"
-#include "executor/run/own_limits.h"
 #include "executor/run/run_inner.h"
 #include "executor/run/run_rights.h"
 #include "executor/run/secrets.h"
@@ -524,22 +523,6 @@ session_ended(void *self)
 
 /* ---- beginning ---- */
 
-static int
-read_plan(struct plan *plan, const struct call *call, struct execute_code *ask,
-    const struct session *session, struct err *e)
-{
-	const struct limits *limits =
-	    session != NULL ? &session->limits : own_limits_of(&call->owner);
-	const struct rights *rights = rights_of(&call->owner);
-
-	if (plan_read(plan, ask, limits, session, rights, e) < 0)
-		return -1;
-	if (run_rights_check(plan, ask, limits, session == NULL, rights, e) == 0)
-		return 0;
-	plan_clear(plan);
-	return -1;
-}
-
 static struct run *
 new_run(struct call *call, struct execute_code *ask, struct session *session, struct err *e)
 {
@@ -549,7 +532,7 @@ new_run(struct call *call, struct execute_code *ask, struct session *session, st
 		err_sys(e, "run");
 		return NULL;
 	}
-	if (read_plan(&run->plan, call, ask, session, e) < 0) {
+	if (run_rights_plan(&run->plan, call, ask, session, e) < 0) {
 		free(run);
 		return NULL;
 	}

@@ -2,6 +2,7 @@
 /* run_rights.c - the rows of rights.def that the executor keeps, for a run that was read. */
 #include "executor/run/run_rights.h"
 
+#include "executor/run/own_limits.h"
 #include "executor/run/rights_limits.h"
 #include "executor/runtime.h"
 
@@ -34,9 +35,9 @@ check_secrets(struct plan *plan, const struct rights *rights, struct err *e)
 	return rights_check_all(rights, &rights->secrets, "env_secrets", &plan->secrets, e);
 }
 
-int
-run_rights_check(struct plan *plan, const struct execute_code *ask, const struct limits *base,
-    bool own_box, const struct rights *rights, struct err *e)
+static int
+check(struct plan *plan, const struct execute_code *ask, const struct limits *base, bool own_box,
+    const struct rights *rights, struct err *e)
 {
 	if (rights == NULL)
 		return 0;
@@ -48,4 +49,20 @@ run_rights_check(struct plan *plan, const struct execute_code *ask, const struct
 	    check_secrets(plan, rights, e) < 0)
 		return -1;
 	return rights_limits(&plan->limits, base, own_box, rights, e);
+}
+
+int
+run_rights_plan(struct plan *plan, const struct call *call, struct execute_code *ask,
+    const struct session *session, struct err *e)
+{
+	const struct limits *limits =
+	    session != NULL ? &session->limits : own_limits_of(&call->owner);
+	const struct rights *rights = rights_of(&call->owner);
+
+	if (plan_read(plan, ask, limits, session, rights, e) < 0)
+		return -1;
+	if (check(plan, ask, limits, session == NULL, rights, e) == 0)
+		return 0;
+	plan_clear(plan);
+	return -1;
 }

@@ -6,8 +6,7 @@
 
 #include "common/rights/rights.h"
 
-/* Checks a read plan, and the arguments that named it.  base: the limits that hold without a
- * request; what is over the policy's is reduced if it is from there, else refused.  own_box false:
- * the box exists.  denied, limit_exceeded. */
-int run_rights_check(struct plan *, const struct execute_code *ask, const struct limits *base,
-    bool own_box, const struct rights *, struct err *);
+/* plan_read() with the caller's limits, or its session's, and then what its policy says.  denied,
+ * limit_exceeded, and what plan_read() refuses. */
+int run_rights_plan(struct plan *, const struct call *, struct execute_code *ask,
+    const struct session *, struct err *);
