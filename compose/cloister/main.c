@@ -24,6 +24,7 @@
 #include "compose/cloister/top.h"
 #include "compose/cloister/uninstall.h"
 #include "compose/cloister/verify.h"
+#include "compose/cloister/words.h"
 
 #include "common/base/auto.h"
 #include "common/daemon/starter.h"
@@ -146,10 +147,27 @@ verify_log(int argc, char **argv)
 static int
 verify(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		if (strncmp(argv[i], "--since=", strlen("--since=")) == 0)
-			return verify_log(argc, argv);
-	return verify_file(argc, argv);
+	static const char *const flags[] = { "--since", "--key" };
+	const char *values[COUNT(flags)];
+	auto_free char *since = NULL, *key = NULL;
+	char **const joined[] = { &since, &key };
+	struct err e;
+
+	/* A value may follow its flag as a word of its own: both programs read them joined. */
+	for (size_t i = 0; i < COUNT(flags); i++) {
+		if (words_take(&argc, argv, flags[i], &values[i], &e) < 0)
+			return words_fail(&commands[COMMAND_verify], &e);
+		must(values[i] == NULL || asprintf(joined[i], "%s=%s", flags[i], values[i]) >= 0);
+	}
+
+	auto_free char **all = calloc((size_t)argc + COUNT(flags) + 1, sizeof *all);
+
+	must(all != NULL);
+	memcpy(all, argv, (size_t)argc * sizeof *all);
+	for (size_t i = 0; i < COUNT(flags); i++)
+		if (*joined[i] != NULL)
+			all[argc++] = *joined[i];
+	return since != NULL ? verify_log(argc, all) : verify_file(argc, all);
 }
 
 static int

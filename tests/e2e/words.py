@@ -289,6 +289,20 @@ def test_help_and_manual_have_every_flag(cloister):
         assert all(f".Sy {flag}" in text(cloister("man")) for flag in flags - {"--json"}), line
 
 
+def test_a_value_follows_a_blank_or_an_equals_sign(cloister):
+    """Of each command that does not go on for long: both forms are read, and without a value a flag is refused."""
+    long = {"serve", "shell", "run", "environment add", "environment remove", "events", "top", "logs", "doctor", "uninstall", "config"}
+    flags = [(words.strip(), flag) for words, rest in re.findall(r"^  cloister ((?:[a-z]+ ?)+)(.*)$", text(cloister("help")), re.M)
+             if words.strip() not in long for flag in re.findall(r"(--[a-z-]+)=[A-Z]", rest)]
+    assert len(flags) > 20, flags
+    for words, flag in flags:
+        for given in [flag, "1"], [flag + "=1"]:
+            done = cloister(*words.split(), *given, "x", "y")
+            assert not re.search(rb"unknown flag|value required", done.stderr), (words, given, done)
+        bare = cloister(*words.split(), flag)
+        assert bare.returncode in (1, 2) and b"value required" in bare.stderr, (words, flag, bare)
+
+
 def main():
     cloister = Command(sys.argv[1])
     try:
