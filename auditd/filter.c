@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter.c - a caller sees only the records of the principal and the namespace in its call. */
+/*
+ * filter.c - a caller sees only the records of the principal and the namespace in its call, unless
+ * it is the operator (common/daemon/operator.h).
+ */
 #include "auditd/filter.h"
 
 #include "auditd/record.h"
 
 #include "common/base/auto.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 int
@@ -40,12 +45,26 @@ is_in(const char *wanted, const struct audit_event *event)
 }
 
 static bool
-is_wanted(const struct filter *f, const struct audit_event *event)
+may_see(const struct filter *f, const struct audit_event *event)
 {
 	struct owner owner;
 
-	return owner_set(&owner, event->principal, event->space) && owner_equal(&owner, f->owner) &&
-	       is_in(f->namespace, event) && matches(f->execution_id, event->execution_id) &&
+	if (f->all)
+		return matches(f->principal, event->principal);
+	return owner_set(&owner, event->principal, event->space) && owner_equal(&owner, f->owner);
+}
+
+static bool
+is_in_time(const struct filter *f, uint64_t ms)
+{
+	return ms >= f->since_ms && (f->until_ms == 0 || ms < f->until_ms);
+}
+
+static bool
+is_wanted(const struct filter *f, const struct audit_event *event)
+{
+	return may_see(f, event) && is_in_time(f, event->time_ms) && is_in(f->namespace, event) &&
+	       matches(f->execution_id, event->execution_id) &&
 	       matches(f->session_id, event->session_id) &&
 	       (f->event < 0 || f->event == event->event);
 }
@@ -54,7 +73,8 @@ is_wanted(const struct filter *f, const struct audit_event *event)
 static bool
 may_be_wanted(const struct filter *f, const struct chain_link *link)
 {
-	const char *needles[] = { f->owner->principal, f->execution_id, f->session_id };
+	const char *needles[] = { f->all ? f->principal : f->owner->principal, f->execution_id,
+		f->session_id };
 
 	for (size_t i = 0; i < COUNT(needles); i++)
 		if (needles[i] != NULL &&
@@ -75,4 +95,15 @@ filter_take(
 		return 1;
 	message_clear(MSG_audit_entry, entry);
 	return 0;
+}
+
+char *
+filter_removed(uint64_t first, uint64_t last, struct err *e)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "records %" PRIu64 " to %" PRIu64, first, last) > 0)
+		return text;
+	err_sys(e, "page of records");
+	return NULL;
 }

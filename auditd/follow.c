@@ -9,6 +9,7 @@
 
 #include "auditd/filter.h"
 #include "auditd/journal.h"
+#include "auditd/segments.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -19,9 +20,10 @@
 #include <string.h>
 
 enum {
-	STEP_BYTES = 256 << 10, /* scanned per turn */
-	LOOK_BYTES = 32 << 20,  /* scanned per reply */
-	PAGE_BYTES = 512 << 10, /* of events per reply */
+	STEP_BYTES = 256 << 10,  /* scanned per turn */
+	LOOK_BYTES = 32 << 20,   /* scanned per reply */
+	PAGE_BYTES = 512 << 10,  /* of events per reply */
+	PACKET_BYTES = 64 << 10, /* the same for an operator, whose reply is one packet */
 	FOLLOWERS = 256,
 	FOLLOWERS_EACH = 16, /* of a principal */
 	WAKE_MS = 10,        /* events that come together are read together */
@@ -34,9 +36,12 @@ struct follower {
 	struct follow_events want;
 	struct filter filter;
 	struct event_page page;
+	char *principal; /* of the filter */
+	uint64_t page_bytes;
 	uint64_t last; /* the last record that was scanned */
 	uint64_t looked, found_bytes, timer;
-	bool late; /* wait_ms have passed */
+	bool late;  /* wait_ms have passed */
+	bool ended; /* a page names one range of removed records */
 };
 
 static struct follower *followers; /* in the order of their turns */
@@ -57,6 +62,7 @@ follower_free(struct follower *f)
 	loop_unset(f->timer);
 	message_clear(MSG_follow_events, &f->want);
 	message_clear(MSG_event_page, &f->page);
+	free(f->principal);
 	free(f);
 }
 
@@ -112,7 +118,7 @@ finish(struct follower *f)
 static bool
 is_full(const struct follower *f)
 {
-	return f->page.events.count >= f->want.limit || f->found_bytes >= PAGE_BYTES;
+	return f->ended || f->page.events.count >= f->want.limit || f->found_bytes >= f->page_bytes;
 }
 
 static int
@@ -167,6 +173,30 @@ is_behind(const struct follower *f)
 	return f->last < journal_durable() && !is_full(f) && f->looked < LOOK_BYTES;
 }
 
+/* 1: the next records were removed, and are passed over; 0: they were not. */
+static int
+pass_over(struct follower *f, struct err *e)
+{
+	uint64_t first, last;
+
+	if (!journal_removed(f->last + 1, &first, &last))
+		return 0;
+	f->ended = f->page.removed != NULL;
+	if (f->ended)
+		return 1;
+	f->page.removed = filter_removed(first, last, e);
+	f->last = last;
+	return f->page.removed == NULL ? -1 : 1;
+}
+
+static int
+look_on(struct follower *f, struct err *e)
+{
+	int passed = pass_over(f, e);
+
+	return passed != 0 ? passed : look_at_run(f, e);
+}
+
 /* Scans a step and replies if there is something to say; otherwise the follower waits. */
 static void
 serve(struct follower *f)
@@ -175,13 +205,14 @@ serve(struct follower *f)
 	struct err e;
 
 	while (is_behind(f) && f->looked < stop)
-		if (look_at_run(f, &e) < 0) {
+		if (look_on(f, &e) < 0) {
 			fail(f, &e);
 			return;
 		}
 	if (is_behind(f))
 		return;
-	if (f->page.events.count > 0 || f->late || f->looked >= LOOK_BYTES)
+	if (f->page.events.count > 0 || f->page.removed != NULL || f->late ||
+	    f->looked >= LOOK_BYTES)
 		finish(f);
 }
 
@@ -289,6 +320,7 @@ new_follower(struct call *call, struct follow_events *want)
 	f->call = call;
 	f->want = *want;
 	*want = (struct follow_events){ 0 };
+	f->page_bytes = PAGE_BYTES;
 	f->filter = (struct filter){
 		.owner = &call->owner,
 		.namespace = f->want.namespace,
@@ -296,6 +328,22 @@ new_follower(struct call *call, struct follow_events *want)
 		.session_id = f->want.session_id,
 	};
 	return f;
+}
+
+static int
+begin(struct follower *f, struct err *e)
+{
+	if (filter_settle(&f->filter, f->want.event, e) < 0 ||
+	    read_after(f->want.after, &f->last, e) < 0) {
+		follower_free(f);
+		return -1;
+	}
+	f->call->self = f;
+	f->call->on_cancel = on_cancel;
+	f->timer = loop_after((int64_t)f->want.wait_ms, on_late, f);
+	enter(f);
+	wake_after(0);
+	return 0;
 }
 
 int
@@ -306,17 +354,65 @@ follow_events(struct call *call, void *request, struct err *e)
 	struct follower *f = new_follower(call, request);
 	if (f == NULL)
 		return err_sys(e, "follower");
-	if (filter_settle(&f->filter, f->want.event, e) < 0 ||
-	    read_after(f->want.after, &f->last, e) < 0) {
-		follower_free(f);
+	return begin(f, e);
+}
+
+/* ---- all principals ---- */
+
+/* The segments that were closed before that time have nothing that is wanted. */
+static uint64_t
+last_before(uint64_t since_ms)
+{
+	const struct segment *s;
+	uint64_t last = 0;
+
+	for (size_t i = 0; (s = segments_at(i)) != NULL && s->closed_ms < since_ms; i++)
+		last = s->last;
+	return last;
+}
+
+static int
+take_wishes(struct follow_events *want, struct audit_all *from, struct err *e)
+{
+	*want = (struct follow_events){
+		.after = take_ptr(from->after),
+		.wait_ms = from->wait_ms,
+		.limit = from->limit,
+		.event = take_ptr(from->event),
+		.namespace = take_ptr(from->namespace),
+		.execution_id = take_ptr(from->execution_id),
+		.session_id = take_ptr(from->session_id),
+	};
+	if (want->after != NULL ||
+	    asprintf(&want->after, "%" PRIu64, last_before(from->since_ms)) > 0)
+		return 0;
+	want->after = NULL;
+	message_clear(MSG_follow_events, want);
+	return err_sys(e, "follower");
+}
+
+int
+follow_all(struct call *call, void *request, struct err *e)
+{
+	struct audit_all *all = request;
+	struct follow_events want;
+
+	if (!call->by_operator)
+		return err_set(e, ERR_denied, "only an operator reads the records of all");
+	if (check_room(call->owner.principal, e) < 0 || take_wishes(&want, all, e) < 0)
 		return -1;
+	struct follower *f = new_follower(call, &want);
+	if (f == NULL) {
+		message_clear(MSG_follow_events, &want);
+		return err_sys(e, "follower");
 	}
-	call->self = f;
-	call->on_cancel = on_cancel;
-	f->timer = loop_after((int64_t)f->want.wait_ms, on_late, f);
-	enter(f);
-	wake_after(0);
-	return 0;
+	f->page_bytes = PACKET_BYTES;
+	f->principal = take_ptr(all->principal);
+	f->filter.all = true;
+	f->filter.principal = f->principal;
+	f->filter.since_ms = all->since_ms;
+	f->filter.until_ms = all->until_ms;
+	return begin(f, e);
 }
 
 void

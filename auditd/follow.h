@@ -11,6 +11,8 @@
 
 /* Handler of follow_events. */
 int follow_events(struct call *, void *request, struct err *);
+/* Handler of audit_all: the same for an operator, who sees the events of all principals. */
+int follow_all(struct call *, void *request, struct err *);
 /* More records are durable. */
 void follow_wake(void);
 /* Answers all followers, as if their time had passed. */

@@ -11,7 +11,9 @@
 #include "auditd/follow.h"
 #include "auditd/journal.h"
 #include "auditd/key.h"
+#include "auditd/own.h"
 #include "auditd/record.h"
+#include "auditd/rotate.h"
 #include "auditd/seen.h"
 #include "auditd/witness.h"
 
@@ -35,6 +37,7 @@ enum {
 	CALLS = 512,            /* waiting */
 	FILLING_MAX = 16 << 20, /* bytes that wait for the disk */
 	FULL_RETRY_MS = 50,
+	RETAIN_MS = 3600000,
 };
 
 /* Commands to the thread; one eventfd value can hold both. */
@@ -54,7 +57,7 @@ static struct {
 	atomic_bool failed;
 	bool wrote;
 	struct err error;
-	uint64_t syncs, accept_loss;
+	uint64_t syncs, accept_loss, timer;
 } group = { .work_fd = -1, .done_fd = -1 };
 
 /* ---- the thread ---- */
@@ -146,6 +149,7 @@ give_up(void)
 
 	int status = journal_undo(&cut);
 
+	rotate_undone();
 	while (group.count > 0)
 		call_fail(next_call(), &e);
 	/*
@@ -160,6 +164,22 @@ give_up(void)
 		group.failed = false;
 }
 
+/* Also while no event arrives. */
+static void
+retain(void)
+{
+	rotate_retain();
+	wake_thread();
+}
+
+static void
+retain_later(void *unused)
+{
+	(void)unused;
+	retain();
+	group.timer = loop_after(RETAIN_MS, retain_later, NULL);
+}
+
 /* Records that were written before a failure are durable nevertheless. */
 static void
 settle(void)
@@ -171,6 +191,8 @@ settle(void)
 	answer_durable();
 	if (failed)
 		give_up();
+	else
+		retain();
 }
 
 static void
@@ -191,6 +213,8 @@ add_packed(const char *daemon, const struct blob *packed, const char *uid, struc
 	size_t size = record_pack(daemon, packed, record, e);
 
 	if (size == 0)
+		return -1;
+	if (rotate_before_add(e) < 0)
 		return -1;
 	if (!seen_add(daemon, uid))
 		return 0;
@@ -236,25 +260,7 @@ add_events(const char *daemon, const struct blob *batch, struct err *e)
 static int
 add_own(enum event what, const char *detail, struct err *e)
 {
-	char uid[37];
-	struct packed packed = { 0 };
-
-	hash_uuid(uid);
-
-	struct audit_event event = {
-		.uid = uid,
-		.time_ms = timestamp_ms(),
-		.event = what,
-		.detail = (char *)(uintptr_t)detail,
-	};
-
-	if (wire_encode(MSG_audit_event, &event, &packed, e) < 0)
-		return -1;
-
-	int status = add_packed("auditd", &packed.body, uid, e);
-
-	packed_clear(&packed);
-	return status;
+	return rotate_before_add(e) < 0 ? -1 : own_add(what, detail, timestamp_ms(), e);
 }
 
 static int
@@ -343,6 +349,7 @@ group_open(const struct group_start *start, struct err *e)
 	errno = pthread_create(&group.thread, NULL, write_parts, NULL);
 	if (errno != 0)
 		return err_sys(e, "start the writer thread");
+	group.timer = loop_after(RETAIN_MS, retain_later, NULL);
 	return 0;
 }
 
@@ -352,10 +359,13 @@ write_rest(struct err *e)
 {
 	bool wrote;
 
-	if (add_own(event_daemon_stopped, NULL, e) < 0 || journal_write(&wrote, e) < 0)
+	if (add_own(event_daemon_stopped, NULL, e) < 0)
 		return -1;
-	journal_settle();
-	group.syncs++;
+	for (; journal_filled() > 0; group.syncs++) {
+		if (journal_write(&wrote, e) < 0)
+			return -1;
+		journal_settle();
+	}
 	return 0;
 }
 
@@ -364,6 +374,7 @@ group_close(void)
 {
 	struct err e;
 
+	loop_unset(group.timer);
 	must(eventfd_write(group.work_fd, END) == 0);
 	pthread_join(group.thread, NULL);
 	settle();

@@ -8,6 +8,8 @@
  */
 #include "auditd/key.h"
 
+#include "auditd/logfile.h"
+
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
 #include "common/base/timestamp.h"
@@ -83,14 +85,23 @@ publish(int state, struct err *e)
 	return same ? 0 : fdio_store(state, KEY_PUBLIC, text, strlen(text), 0644, e);
 }
 
+static bool
+has_log(int state)
+{
+	auto_free uint64_t *closed = NULL;
+	size_t count = 0;
+	struct stat log;
+	struct err ignored;
+
+	return (fstatat(state, LOGFILE_OPEN, &log, AT_SYMLINK_NOFOLLOW) == 0 && log.st_size > 0) ||
+	       logfile_list(state, &closed, &count, &ignored) < 0 || count > 0;
+}
+
 /* A new log has no record yet. */
 static int
 make_first(int state, bool accept_new, struct err *e)
 {
-	struct stat log;
-
-	if (!accept_new && fstatat(state, "audit.log", &log, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    log.st_size > 0)
+	if (!accept_new && has_log(state))
 		return err_set(e, ERR_internal,
 		    "missing, but there is a log, whose checkpoints a new key cannot verify: "
 		    "restore the key, or start auditd once with --accept-new-key");
@@ -130,6 +141,15 @@ key_sign(uint64_t number, const uint8_t seal[HASH_BYTES])
 	key.last = (key.last + 1) % ISSUED;
 	checkpoint_sign(&c, key.secret, key.issued[key.last]);
 	return key.issued[key.last];
+}
+
+void
+key_state(const struct chain_end *end, char text[CHECKPOINT_TEXT])
+{
+	struct checkpoint c = { .number = end->number, .time_ms = timestamp_ms() };
+
+	memcpy(c.seal, end->seal, HASH_BYTES);
+	checkpoint_sign(&c, key.secret, text);
 }
 
 bool

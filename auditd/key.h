@@ -8,6 +8,7 @@
 #pragma once
 
 #include "common/crypto/checkpoint.h"
+#include "common/journal/chain.h"
 
 #include <stdbool.h>
 
@@ -21,6 +22,8 @@ void key_close(void);
 const uint8_t *key_public(void);
 /* Signs a log that ends at that record.  The text is valid until the next call. */
 const char *key_sign(uint64_t number, const uint8_t seal[HASH_BYTES]);
+/* Signs an end that goes into the log itself, behind that end; it may not be durable yet. */
+void key_state(const struct chain_end *, char text[CHECKPOINT_TEXT]);
 /* Did this process sign that text recently? */
 bool key_signed(const char *text);
 

@@ -15,6 +15,7 @@
 #include "auditd/options.h"
 #include "auditd/query.h"
 #include "auditd/record.h"
+#include "auditd/rotate.h"
 #include "auditd/seen.h"
 #include "auditd/verify.h"
 #include "auditd/witness.h"
@@ -25,6 +26,16 @@
 
 static uint64_t torn;
 
+/* A loss that a new segment states again has the time at which it was accepted. */
+static void
+remember_own(const struct chain_link *link, const struct audit_event *event)
+{
+	if (event->event == event_audit_loss_accepted)
+		witness_accepted(event->time_ms);
+	if (event->event == event_audit_segment_closed)
+		rotate_closed(link->number);
+}
+
 static void
 remember(const struct chain_link *link)
 {
@@ -33,9 +44,8 @@ remember(const struct chain_link *link)
 
 	if (record_decode(link, &entry, &e) == 0) {
 		seen_add(entry.daemon, entry.event->uid);
-		if (strcmp(entry.daemon, edge_peer_name(PEER_auditd)) == 0 &&
-		    entry.event->event == event_audit_loss_accepted)
-			witness_accepted(link->time_ms);
+		if (strcmp(entry.daemon, edge_peer_name(PEER_auditd)) == 0)
+			remember_own(link, entry.event);
 	}
 	message_clear(MSG_audit_entry, &entry);
 }
@@ -82,13 +92,14 @@ static const struct route routes[] = {
 	    group_append },
 	{ MSG_audit_execution, FROM(gateway), query_execution },
 	{ MSG_follow_events, FROM(gateway), follow_events },
+	{ MSG_audit_all, 0, follow_all },
 	{ 0 },
 };
 
 static const struct daemon self = {
 	.self = PEER_auditd,
 	.summary =
-	    "keeps the hash-chained log; --verify FILE [--since=CHECKPOINT [--key=KEY]] checks "
+	    "keeps the hash-chained log; --verify LOG [--since=CHECKPOINT [--key=KEY]] checks "
 	    "a log and exits, --public-key prints the public key of the checkpoints",
 	.settings = options_table,
 	.routes = routes,

@@ -37,6 +37,7 @@ struct query {
 	struct filter filter;
 	uint64_t before; /* records below this number are not yet scanned */
 	uint64_t looked, found_bytes;
+	bool ended; /* a page names one range of removed records */
 };
 
 static struct query *queries; /* in the order of their turns */
@@ -124,7 +125,7 @@ take(struct query *q, const struct chain_link *link, struct err *e)
 static bool
 is_full(const struct query *q)
 {
-	return q->page.entries.count >= q->want.limit || q->found_bytes >= PAGE_BYTES;
+	return q->ended || q->page.entries.count >= q->want.limit || q->found_bytes >= PAGE_BYTES;
 }
 
 /* The run of records that ends before q->before, from the last to the first. */
@@ -158,6 +159,22 @@ look_at_run(struct query *q, struct err *e)
 	return 0;
 }
 
+/* 1: the next records were removed, and are passed over; 0: they were not. */
+static int
+pass_over(struct query *q, struct err *e)
+{
+	uint64_t first, last;
+
+	if (!journal_removed(q->before - 1, &first, &last))
+		return 0;
+	q->ended = q->page.removed != NULL;
+	if (q->ended)
+		return 1;
+	q->page.removed = filter_removed(first, last, e);
+	q->before = first;
+	return q->page.removed == NULL ? -1 : 1;
+}
+
 static int
 finish(struct query *q, struct err *e)
 {
@@ -180,9 +197,12 @@ look(struct query *q, struct err *e)
 {
 	uint64_t stop = q->looked + STEP_BYTES;
 
-	while (q->before > 1 && !is_full(q) && q->looked < stop)
-		if (look_at_run(q, e) < 0)
+	while (q->before > 1 && !is_full(q) && q->looked < stop) {
+		int passed = pass_over(q, e);
+
+		if (passed < 0 || (passed == 0 && look_at_run(q, e) < 0))
 			return -1;
+	}
 	return 0;
 }
 

@@ -99,17 +99,27 @@ witness_accepted(uint64_t time_ms)
 		witness.accepted_ms = time_ms;
 }
 
+uint64_t
+witness_accepted_ms(void)
+{
+	return witness.accepted_ms;
+}
+
 /* ---- comparing ---- */
 
-/* 1: the log holds it; 0: it does not; -1: the log could not be read. */
+/*
+ * 1: the log holds it, or held it before it was removed; 0: it does not; -1: the log could not be
+ * read.  Of removed records only the end is known, which the next segment states.
+ */
 static int
 holds(const struct checkpoint *c, struct err *e)
 {
 	uint8_t seal[HASH_BYTES];
+	uint64_t first, last;
 
 	if (c->number > journal_durable())
 		return 0;
-	if (c->number == 0)
+	if (c->number == 0 || (journal_removed(c->number, &first, &last) && c->number < last))
 		return 1;
 	if (journal_seal(c->number, seal, e) < 0)
 		return -1;

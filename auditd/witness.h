@@ -21,6 +21,8 @@
 int witness_open(const char *state_root, struct err *);
 /* The log accepted a loss at that time. */
 void witness_accepted(uint64_t time_ms);
+/* The time of the newest one; 0: none. */
+uint64_t witness_accepted_ms(void);
 
 /*
  * Compares all loaded checkpoints.  -1: the log does not hold one of them, and *e says what to do.

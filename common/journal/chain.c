@@ -297,7 +297,7 @@ chain_walk(struct chain_walk *self, struct err *e)
 	if (window.data == NULL)
 		return err_sys(e, "chain: %d bytes", WINDOW);
 	window.file_size = (uint64_t)st.st_size;
-	self->end = (struct chain_end){ 0 };
+	self->end = self->before;
 	self->offset = 0;
 
 	int status = walk_window(self, &window, e);

@@ -64,7 +64,8 @@ bool chain_follows(const struct chain_end *, const struct chain_link *);
 
 struct chain_walk {
 	int fd;
-	bool from_middle; /* the first link may refer to one outside this file */
+	bool from_middle;        /* the first link may refer to any one outside this file, */
+	struct chain_end before; /* otherwise it follows this one */
 	int (*each)(void *self, const struct chain_link *, uint64_t offset, struct err *);
 	void *self;
 	/* Results: */

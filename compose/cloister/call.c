@@ -117,6 +117,7 @@ conclude(const json_t *reply, const json_t *value, const struct order *o)
 		print_value(value);
 	} else {
 		show_value(value, o->command->show);
+		show_removed(value);
 	}
 	return failed || !passes(value, o->command->test) ? TOOL_FAILED : 0;
 }

@@ -311,3 +311,12 @@ show_problem(const json_t *problem)
 			fprintf(stderr, "cloister: %s\n", text);
 	}
 }
+
+void
+show_removed(const json_t *page)
+{
+	const char *removed = json_string_value(json_object_get(page, "removed"));
+
+	if (removed != NULL)
+		fprintf(stderr, "cloister: %s were removed from the log\n", removed);
+}

@@ -12,3 +12,5 @@
 void show_value(const json_t *value, const char *what);
 /* Prints "cloister: code: message" and the hint to stderr. */
 void show_problem(const json_t *problem);
+/* Says on stderr which records of the audit log a page passed over, because they were removed. */
+void show_removed(const json_t *page);

@@ -8,6 +8,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -96,6 +97,87 @@ def test_kill_9_under_load_loses_nothing(bin, appender):
         assert {r.daemon for r in records} == {"auditd", "snapshotd"}
         torn = sum("torn" in r.event.get("detail", "") for r in starts)
         print(f"{len(uids)} acknowledged, {len(records)} in the log, {KILLS} kills, {torn} torn tails")
+
+
+def segmented(bin, appender, *flags):
+    return OnlyAuditd(bin, appender, flags={"auditd": ["--segment-bytes=65536", *flags]})
+
+
+def test_kill_9_while_segments_change_loses_nothing(bin, appender):
+    with segmented(bin, appender) as cluster:
+        writer = cluster.append()
+        for _ in range(KILLS):
+            time.sleep(random.uniform(0.03, 0.25))
+            cluster.kill("auditd")
+            cluster.restart("auditd")
+        time.sleep(0.3)
+        writer.terminate()
+        uids = cluster.acknowledged(writer)
+        assert cluster.kill("auditd", signal.SIGTERM) == 0, cluster.log("auditd")[-2000:]
+        check_log(cluster, uids)
+        assert len(journal.closed(cluster.file)) > 10, journal.closed(cluster.file)
+        print(f"{len(uids)} acknowledged, {len(journal.closed(cluster.file))} closed segments")
+
+
+STEPS = [("renameat,renameat2", n) for n in (1, 2, 3, 4, 6)] + [("ftruncate", n) for n in (1, 2, 3)] + \
+        [("fsync", n) for n in (1, 2, 3, 4, 5, 6, 9)] + [("openat", n) for n in (1, 2, 3)]
+
+
+def test_kill_9_at_each_call_of_a_change_of_segments(bin, appender):
+    """The writer's thread makes no other calls of these, so strace counts the steps of a change."""
+    strace = "/usr/bin/strace"
+    if not os.access(strace, os.X_OK):
+        raise cases.Skip("strace is not installed")
+    with segmented(bin, appender) as cluster:
+        uids = []
+        for call, number in STEPS:
+            tracer = subprocess.Popen([strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call, "-e",
+                                       f"inject={call}:signal=SIGKILL:when={number}", "-p", str(cluster.pid("auditd"))],
+                                      stderr=subprocess.PIPE)
+            time.sleep(0.3)
+            if tracer.poll() is not None:
+                raise cases.Skip("strace may not attach: " + tracer.stderr.read().decode().strip())
+            writer = cluster.append()
+            killed = cluster.processes["auditd"].wait(30)
+            tracer.wait(10)
+            assert killed == -signal.SIGKILL, (call, number, killed)
+            cluster.processes.pop("auditd")
+            cluster.restart("auditd")
+            time.sleep(0.1)
+            writer.terminate()
+            uids += cluster.acknowledged(writer)
+        assert cluster.kill("auditd", signal.SIGTERM) == 0, cluster.log("auditd")[-2000:]
+        check_log(cluster, uids)
+
+
+def test_a_start_reads_the_newest_segment(bin, appender):
+    """A closed segment is looked at from both ends only: damage in its middle is found when it is read."""
+    with segmented(bin, appender) as cluster:
+        cluster.acknowledged(cluster.append("--events=80000"))
+        cluster.kill("auditd", signal.SIGTERM)
+        oldest = journal.closed(cluster.file)[0]
+        with open(oldest, "r+b") as log:
+            log.seek(30000)
+            log.write(b"?")
+        cluster.restart("auditd")
+        cluster.kill("auditd", signal.SIGTERM)
+        assert cluster.verify()[0] == 1
+
+
+def test_a_segment_that_the_operator_removed_is_named(bin, appender):
+    with segmented(bin, appender) as cluster:
+        cluster.acknowledged(cluster.append("--events=3000"))
+        gone = journal.closed(cluster.file)[:2]
+        for path in gone:
+            os.unlink(path)
+        left = int(re.search("[0-9]{20}", journal.closed(cluster.file)[0])[0])
+        uids = cluster.acknowledged(cluster.append("--events=500"))
+        cluster.restart("auditd")
+        cluster.kill("auditd", signal.SIGTERM)
+        status, said = cluster.verify()
+        records, head = journal.read(cluster.file, removed=left - 1)
+        assert status == 0 and said["head"] == head and said["absent"].startswith(f"1 to {left - 1}, which end with "), (status, said)
+        assert ", signed 20" in said["absent"] and set(uids) <= {record.event["uid"] for record in records}
 
 
 def test_acknowledged_comes_after_durable(bin, appender):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads auditd's log by the description in common/journal/chain.h and auditd/record.h only."""
+"""Reads auditd's log by the description in common/journal/chain.h, auditd/record.h and auditd/segments.h only."""
 
+import base64
+import glob
 import hashlib
 import os
 import struct
@@ -81,15 +83,31 @@ def _links(path):
         at = end + 32
 
 
-def read(path):
-    """All records of an intact log and the last seal; raises Damaged if the chain is broken."""
+def closed(path):
+    """The closed segments beside an audit.log, in order."""
+    return sorted(glob.glob(os.path.join(os.path.dirname(path), "audit-" + "[0-9]" * 20 + ".log")))
+
+
+def read(path, removed=0):
+    """All records of an intact log and the last seal; raises Damaged if the chain is broken.  So many records may be missing at
+    its start, whose end the first one names."""
     records, previous = [], bytes(32)
-    for (_, _, number, time_ms, durable, before), body, seal in _links(path):
-        if number != len(records) + 1 or before != previous or durable >= number:
-            raise Damaged(f"record {number} does not follow")
-        records.append(_record(number, time_ms, durable, body))
-        previous = seal
+    for part in [*closed(path), path]:
+        for at, ((_, _, number, time_ms, durable, before), body, seal) in enumerate(_links(part)):
+            if number != removed + len(records) + 1 or (before != previous and (records or not removed)) or durable >= number:
+                raise Damaged(f"record {number} does not follow")
+            records.append(_record(number, time_ms, durable, body))
+            if at == 0 and number > 1:
+                _check_head(records[-1], before)
+            previous = seal
     return records, previous.hex()
+
+
+def _check_head(record, before):
+    _, number, seal, *_ = record.event["detail"].splitlines()
+    if (record.daemon, record.event["event"]) != ("auditd", "audit.segment_opened") or int(number) != record.number - 1 or \
+            base64.b64decode(seal) != before:
+        raise Damaged(f"record {record.number} does not state the end of the segment before")
 
 
 def spooled(directory):

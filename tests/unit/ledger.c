@@ -3,6 +3,7 @@
 #include "tests/unit/ledger.h"
 
 #include "auditd/journal.h"
+#include "auditd/logfile.h"
 
 #include "common/base/auto.h"
 #include "common/base/fdio.h"
@@ -23,13 +24,17 @@
 
 static char path[64];
 int ledger_directory = -1;
-static uint64_t shown; /* links that journal_open() showed */
+static uint64_t shown; /* the last link that journal_open() showed */
 
 static void
 show(const struct chain_link *link)
 {
-	shown++;
-	assert_int_equal(link->number, shown);
+	uint64_t first = shown + 1, last = shown;
+
+	if (link->number != shown + 1)
+		assert_true(journal_removed(shown + 1, &first, &last));
+	shown = link->number;
+	assert_int_equal(shown, last + 1);
 }
 
 int
@@ -72,6 +77,13 @@ ledger_commit(void)
 	assert_return_code(journal_write(&wrote, &e), 0);
 	assert_true(wrote);
 	journal_settle();
+}
+
+void
+ledger_commit_all(void)
+{
+	while (journal_filled() > 0)
+		ledger_commit();
 }
 
 void
@@ -150,12 +162,29 @@ ledger_set_up(void **unused)
 	return 0;
 }
 
+void
+ledger_remove_segments(void)
+{
+	auto_free uint64_t *firsts = NULL;
+	char name[LOGFILE_NAME];
+	size_t count;
+	struct err e;
+
+	assert_return_code(logfile_list(ledger_directory, &firsts, &count, &e), 0);
+	for (size_t i = 0; i < count; i++) {
+		logfile_name(firsts[i], name);
+		unlinkat(ledger_directory, name, 0);
+	}
+}
+
 int
 ledger_tear_down(void **unused)
 {
 	(void)unused;
 	journal_close();
+	ledger_remove_segments();
 	unlinkat(ledger_directory, "audit.log", 0);
+	unlinkat(ledger_directory, "audit.next", 0);
 	unlinkat(ledger_directory, "audit.torn", 0);
 	unlinkat(ledger_directory, "audit.key", 0);
 	unlinkat(ledger_directory, "audit.pub", 0);

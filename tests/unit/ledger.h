@@ -12,8 +12,9 @@ const char *ledger_path(void); /* of the directory */
 /* Setup and teardown of each test: an empty log, open. */
 int ledger_set_up(void **state);
 int ledger_tear_down(void **state);
+void ledger_remove_segments(void);
 
-/* Calls journal_open(), and checks that it shows each link once, in order. */
+/* Calls journal_open(), and checks that it shows each link once, in order, up to the last. */
 int ledger_open(uint64_t *torn, struct err *);
 /* Closes and opens the log: it must have so many records, after so many bytes of a torn tail
  * were cut. */
@@ -21,6 +22,8 @@ void ledger_reopen(uint64_t records, uint64_t torn_bytes);
 
 void ledger_add(uint64_t number);
 void ledger_commit(void);
+/* As often as it takes, for records of two segments. */
+void ledger_commit_all(void);
 /* Writes records first to last, each durable before the next. */
 void ledger_write(uint64_t first, uint64_t last);
 

@@ -1,5 +1,5 @@
 # auditd's log and snapshotd's store, with full disks; included by CMakeLists.txt.
-foreach(test damage group log query record witness)
+foreach(test damage group log query record removed rotate witness)
 	cloister_unit(auditd test_audit_${test}.c ledger.c)
 endforeach()
 target_sources(test_audit_group PRIVATE scarce.c)
@@ -7,6 +7,12 @@ target_link_options(test_audit_group PRIVATE ${scarce})
 foreach(test group log)
 	target_link_options(test_audit_${test} PRIVATE LINKER:--wrap=fdatasync)
 endforeach()
+foreach(test removed rotate)
+	target_sources(test_audit_${test} PRIVATE segmented.c)
+	target_link_options(test_audit_${test} PRIVATE LINKER:--wrap=timestamp_ms)
+endforeach()
+target_link_options(test_audit_rotate PRIVATE LINKER:--wrap=fdatasync,--wrap=fsync,--wrap=renameat,--wrap=openat
+	LINKER:--wrap=ftruncate,--wrap=pwrite,--wrap=unlinkat)
 
 foreach(test manifest catalog store schema_store)
 	cloister_unit(snapshotd test_${test}.c)

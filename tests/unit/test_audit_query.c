@@ -6,9 +6,14 @@
  */
 #include "tests/unit/ledger.h"
 
+#include "auditd/follow.h"
 #include "auditd/journal.h"
+#include "auditd/logfile.h"
+#include "auditd/options.h"
 #include "auditd/query.h"
 #include "auditd/record.h"
+#include "auditd/rotate.h"
+#include "auditd/segments.h"
 
 #include "common/base/auto.h"
 #include "common/base/loop.h"
@@ -25,8 +30,9 @@
 
 static struct {
 	bool replied, failed;
-	char order[64];         /* the last byte of each principal that was answered */
-	struct audit_page page; /* with what it owned */
+	struct event_page events; /* of a follower */
+	char order[64];           /* the last byte of each principal that was answered */
+	struct audit_page page;   /* with what it owned */
 	struct err error;
 } answer;
 
@@ -36,6 +42,12 @@ call_reply(struct call *call, void *reply)
 	answer.order[strlen(answer.order)] =
 	    call->owner.principal[strlen(call->owner.principal) - 1];
 	answer.replied = true;
+	if (call->message == MSG_audit_all) {
+		answer.events = *(struct event_page *)reply;
+		*(struct event_page *)reply = (struct event_page){ 0 };
+		loop_stop();
+		return;
+	}
 	message_clear(MSG_audit_page, &answer.page);
 	answer.page = *(struct audit_page *)reply;
 	*(struct audit_page *)reply = (struct audit_page){ 0 };
@@ -67,7 +79,11 @@ append_in(const char *space, const char *principal, const char *namespace, const
 		.execution_id = (char *)execution,
 		.detail = (char[]){ "local:1 exec_1" }, /* words that are looked for elsewhere */
 	};
+	struct err why;
 
+	if (options.segment_bytes > 0)
+		ledger_commit_all();
+	assert_return_code(rotate_before_add(&why), 0);
 	ledger_add_event("executor", &e);
 }
 
@@ -81,6 +97,7 @@ static void
 forget(void)
 {
 	message_clear(MSG_audit_page, &answer.page);
+	message_clear(MSG_event_page, &answer.events);
 	memset(&answer, 0, sizeof(answer));
 }
 
@@ -126,6 +143,7 @@ tear_down(void **state)
 {
 	forget();
 	loop_close();
+	options.segment_bytes = 0;
 	return ledger_tear_down(state);
 }
 
@@ -225,10 +243,10 @@ pages_join_to_the_whole(void **unused)
 	(void)unused;
 	for (int i = 0; i < RECORDS; i++)
 		append(i % 3 == 0 ? "local:2" : "local:1", NULL, NULL, event_artifact_signed);
-	ledger_commit();
+	ledger_commit_all();
 	for (size_t s = 0; s < COUNT(sizes); s++) {
 		char cursor[32] = "";
-		uint64_t before = RECORDS + 1;
+		uint64_t before = journal_durable() + 1;
 		int total = 0;
 
 		do {
@@ -245,6 +263,135 @@ pages_join_to_the_whole(void **unused)
 		} while (*cursor != '\0');
 		assert_int_equal(total, RECORDS - (RECORDS + 2) / 3);
 	}
+}
+
+static void
+pages_join_over_segments(void **state)
+{
+	options.segment_bytes = 5000;
+	pages_join_to_the_whole(state);
+	assert_true(segments_count() > 3);
+}
+
+static void
+remove_segment(size_t i)
+{
+	char name[LOGFILE_NAME];
+
+	logfile_name(segments_at(i)->first, name);
+	assert_return_code(unlinkat(ledger_directory, name, 0), 0);
+}
+
+/* All records of the caller, page by page; the ranges that were passed over, in order. */
+static void
+read_all(char said[256], int *total)
+{
+	char cursor[32] = "";
+
+	*said = '\0';
+	*total = 0;
+	do {
+		*total += ASK("local:1", .limit = 7, .cursor = *cursor == '\0' ? NULL : cursor);
+		if (answer.page.removed != NULL)
+			snprintf(
+			    said + strlen(said), 256 - strlen(said), "%s;", answer.page.removed);
+		snprintf(cursor, sizeof cursor, "%s", answer.page.next_cursor ?: "");
+	} while (*cursor != '\0');
+}
+
+static void
+what_was_removed_is_said(void **unused)
+{
+	char said[256], wanted[256];
+	int before, after, gone;
+
+	(void)unused;
+	options.segment_bytes = 5000;
+	for (int i = 0; i < 100; i++)
+		append("local:1", NULL, NULL, event_artifact_signed);
+	ledger_commit_all();
+	read_all(said, &before);
+	assert_int_equal(before, 100);
+	assert_string_equal(said, "");
+
+	const struct segment third = *segments_at(2), first = *segments_at(0);
+
+	gone = (int)(third.last - third.first + 1 + first.last - first.first + 1);
+	remove_segment(2);
+	remove_segment(0);
+	read_all(said, &after);
+	snprintf(wanted, sizeof wanted, "records %d to %d;records 1 to %d;", (int)third.first,
+	    (int)third.last, (int)first.last);
+	assert_string_equal(said, wanted);
+	/* Both end with a record of auditd's, and the third begins with one. */
+	assert_int_equal(after, before - (gone - 3));
+}
+
+/* ---- all principals ---- */
+
+static int
+ask_all(bool by_operator, struct audit_all want)
+{
+	static struct call call;
+	struct audit_all request = { .limit = 200,
+		.principal = want.principal == NULL ? NULL : strdup(want.principal),
+		.after = want.after == NULL ? NULL : strdup(want.after),
+		.since_ms = want.since_ms,
+		.until_ms = want.until_ms };
+	struct err e;
+
+	forget();
+	call = (struct call){ .message = MSG_audit_all, .by_operator = by_operator, .trace = "" };
+	assert_true(owner_set(&call.owner, "local:0", NULL));
+	if (follow_all(&call, &request, &e) < 0) {
+		message_clear(MSG_audit_all, &request);
+		answer.error = e;
+		return -1;
+	}
+	assert_return_code(loop_run(&e), 0);
+	assert_true(answer.replied);
+	return (int)answer.events.events.count;
+}
+
+static void
+an_operator_sees_all_and_nobody_else(void **unused)
+{
+	(void)unused;
+	append("local:1", "a", "exec_1", event_execution_started);
+	append_in("x", "token:ci", "b", "exec_2", event_execution_started);
+	append(NULL, NULL, NULL, event_daemon_started);
+	ledger_commit();
+	assert_int_equal(ask_all(false, (struct audit_all){ 0 }), -1);
+	assert_int_equal(answer.error.code, ERR_denied);
+	assert_int_equal(ask_all(true, (struct audit_all){ 0 }), 3);
+	assert_int_equal(answer.events.events.items[0].sequence, 1);
+	assert_int_equal(
+	    ask_all(true, (struct audit_all){ .principal = (char[]){ "token:ci" } }), 1);
+	assert_int_equal(ask_all(true, (struct audit_all){ .after = (char[]){ "2" } }), 1);
+	assert_int_equal(ask_all(true, (struct audit_all){ .since_ms = 2 }), 0);
+	assert_int_equal(ask_all(true, (struct audit_all){ .since_ms = 1, .until_ms = 2 }), 3);
+	assert_int_equal(ask_all(true, (struct audit_all){ .until_ms = 1 }), 0);
+}
+
+static void
+an_operator_hears_what_was_removed(void **unused)
+{
+	char wanted[64];
+	int count = 0;
+
+	(void)unused;
+	options.segment_bytes = 5000;
+	for (int i = 0; i < 100; i++)
+		append("local:1", NULL, NULL, event_artifact_signed);
+	ledger_commit_all();
+
+	const struct segment second = *segments_at(1);
+
+	remove_segment(1);
+	snprintf(wanted, sizeof wanted, "records %d to %d", (int)second.first, (int)second.last);
+	count = ask_all(true, (struct audit_all){ 0 });
+	assert_string_equal(answer.events.removed, wanted);
+	assert_int_equal(count, journal_durable() - (second.last - second.first + 1));
 }
 
 /* More than one turn of the loop looks at, with nothing to find. */
@@ -380,6 +527,10 @@ main(void)
 		CASE(each_name_space_sees_its_own),
 		CASE(what_is_not_durable_is_not_seen),
 		CASE(pages_join_to_the_whole),
+		CASE(pages_join_over_segments),
+		CASE(what_was_removed_is_said),
+		CASE(an_operator_sees_all_and_nobody_else),
+		CASE(an_operator_hears_what_was_removed),
 		CASE(a_long_log_is_looked_at_in_steps),
 		CASE(bad_cursors_and_events_are_named),
 		CASE(a_query_that_is_cancelled_ends),

@@ -1182,7 +1182,7 @@ export interface ToolResults {
 				/** Milliseconds since 1970 by the sender's clock. */
 				time_ms: number;
 				/** Kind of event. */
-				event: "execution.started" | "execution.completed" | "execution.failed" | "execution.timeout" | "execution.cancelled" | "session.created" | "session.resumed" | "session.killed" | "session.expired" | "resource.exceeded" | "artifact.signed" | "queue.backpressure" | "package.installed" | "snapshot.created" | "snapshot.restored" | "snapshot.deleted" | "schema.registered" | "schema.removed" | "vault.accessed" | "vault.changed" | "network.used" | "network.refused" | "egress.requested" | "egress.approved" | "egress.denied" | "egress.revoked" | "policy.violation" | "auth.denied" | "daemon.started" | "daemon.stopped" | "audit.loss_accepted";
+				event: "execution.started" | "execution.completed" | "execution.failed" | "execution.timeout" | "execution.cancelled" | "session.created" | "session.resumed" | "session.killed" | "session.expired" | "resource.exceeded" | "artifact.signed" | "queue.backpressure" | "package.installed" | "snapshot.created" | "snapshot.restored" | "snapshot.deleted" | "schema.registered" | "schema.removed" | "vault.accessed" | "vault.changed" | "network.used" | "network.refused" | "egress.requested" | "egress.approved" | "egress.denied" | "egress.revoked" | "policy.violation" | "auth.denied" | "daemon.started" | "daemon.stopped" | "audit.loss_accepted" | "audit.segment_closed" | "audit.segment_opened" | "audit.segment_removed";
 				/** The principal. */
 				principal?: string;
 				/** The namespace that the caller named, else that of the credentials. */
@@ -1213,6 +1213,8 @@ export interface ToolResults {
 		}>;
 		/** Pass this to read older records. */
 		next_cursor?: string;
+		/** Records that this page passed over, because they were removed from the log. */
+		removed?: string;
 	};
 	follow_events: {
 		/** Oldest first. */
@@ -1228,7 +1230,7 @@ export interface ToolResults {
 				/** Milliseconds since 1970 by the sender's clock. */
 				time_ms: number;
 				/** Kind of event. */
-				event: "execution.started" | "execution.completed" | "execution.failed" | "execution.timeout" | "execution.cancelled" | "session.created" | "session.resumed" | "session.killed" | "session.expired" | "resource.exceeded" | "artifact.signed" | "queue.backpressure" | "package.installed" | "snapshot.created" | "snapshot.restored" | "snapshot.deleted" | "schema.registered" | "schema.removed" | "vault.accessed" | "vault.changed" | "network.used" | "network.refused" | "egress.requested" | "egress.approved" | "egress.denied" | "egress.revoked" | "policy.violation" | "auth.denied" | "daemon.started" | "daemon.stopped" | "audit.loss_accepted";
+				event: "execution.started" | "execution.completed" | "execution.failed" | "execution.timeout" | "execution.cancelled" | "session.created" | "session.resumed" | "session.killed" | "session.expired" | "resource.exceeded" | "artifact.signed" | "queue.backpressure" | "package.installed" | "snapshot.created" | "snapshot.restored" | "snapshot.deleted" | "schema.registered" | "schema.removed" | "vault.accessed" | "vault.changed" | "network.used" | "network.refused" | "egress.requested" | "egress.approved" | "egress.denied" | "egress.revoked" | "policy.violation" | "auth.denied" | "daemon.started" | "daemon.stopped" | "audit.loss_accepted" | "audit.segment_closed" | "audit.segment_opened" | "audit.segment_removed";
 				/** The principal. */
 				principal?: string;
 				/** The namespace that the caller named, else that of the credentials. */
@@ -1259,6 +1261,8 @@ export interface ToolResults {
 		}>;
 		/** Pass this as `after` to get what comes next. */
 		last: string;
+		/** Records that this page passed over, because they were removed from the log. */
+		removed?: string;
 	};
 }
 
