@@ -34,12 +34,12 @@ print_text(const json_t *event, const char *name)
 	printf("  %s", text);
 }
 
-/* One line: time, event, and what it has of the others. */
+/* One line: time, event, and what it has of the others.  Of one's own, the principal is known. */
 static void
-print_line(const json_t *entry)
+print_line(const json_t *entry, bool of_all)
 {
-	static const char *const names[] = { "execution_id", "session_id", "namespace", "language",
-		"code", "detail" };
+	static const char *const names[] = { "principal", "execution_id", "session_id", "namespace",
+		"language", "code", "detail" };
 	const json_t *event = json_object_get(entry, "event");
 	json_int_t ms = json_integer_value(json_object_get(event, "time_ms"));
 	char when[TIMESTAMP_TEXT];
@@ -47,15 +47,15 @@ print_line(const json_t *entry)
 	timestamp_text((struct timespec){ ms / 1000, ms % 1000 * 1000000 }, 3, when);
 	printf("%s", when);
 	print_text(event, "event");
-	for (size_t i = 0; i < COUNT(names); i++)
+	for (size_t i = !of_all; i < COUNT(names); i++)
 		print_text(event, names[i]);
 	putchar('\n');
 }
 
-static void
-print_events(const json_t *events, bool as_json)
+void
+events_print(const json_t *page, bool as_json, bool of_all)
 {
-	const json_t *entry;
+	const json_t *events = json_object_get(page, "events"), *entry;
 	size_t i;
 
 	json_array_foreach(events, i, entry)
@@ -64,10 +64,21 @@ print_events(const json_t *events, bool as_json)
 			json_dumpf(entry, stdout, JSON_COMPACT);
 			putchar('\n');
 		} else {
-			print_line(entry);
+			print_line(entry, of_all);
 		}
 	}
 	fflush(stdout);
+	show_removed(page);
+}
+
+bool
+events_advance(json_t *arguments, const json_t *page)
+{
+	json_t *last = json_object_get(page, "last");
+	bool moved = !json_equal(json_object_get(arguments, "after"), last);
+
+	must(json_object_set(arguments, "after", last) == 0);
+	return moved;
 }
 
 /* Prints a page.  Returns 1: ask again; 0: there is no more; -1: *status is the exit code. */
@@ -76,22 +87,20 @@ take_page(const json_t *value, struct words *words, int *status)
 {
 	const json_t *problem = json_object_get(value, "error");
 	const char *code = json_string_value(json_object_get(problem, "code"));
-	const json_t *events = json_object_get(value, "events");
 	bool follow = json_object_get(words->arguments, "wait_ms") != NULL;
 
 	if (follow && code != NULL && strcmp(code, "unavailable") == 0) {
 		sleep(RETRY_S);
 		return 1;
 	}
-	if (events == NULL) {
+	if (json_object_get(value, "events") == NULL) {
 		show_problem(problem);
 		*status = TOOL_FAILED;
 		return -1;
 	}
-	print_events(events, words->as_json);
-	must(json_object_set(words->arguments, "after", json_object_get(value, "last")) == 0);
+	events_print(value, words->as_json, false);
 	*status = 0;
-	return follow || json_array_size(events) > 0;
+	return events_advance(words->arguments, value) || follow;
 }
 
 static int

@@ -4,6 +4,7 @@
  *
  * Trusts the user who runs it, as identified by the kernel, and has no other privileges.
  */
+#include "compose/cloister/audit.h"
 #include "compose/cloister/call.h"
 #include "compose/cloister/commands.h"
 #include "compose/cloister/completion.h"

@@ -167,8 +167,8 @@ encode(enum msg_id id, const json_t *arguments, struct packed *content, struct e
 	return status;
 }
 
-static json_t *
-exchange(enum msg_id id, const json_t *arguments, bool *refused, struct err *e)
+json_t *
+operator_ask(enum msg_id id, const json_t *arguments, bool *refused, struct err *e)
 {
 	struct packed content = { 0 };
 	json_t *reply = NULL;
@@ -204,12 +204,12 @@ append(json_t *all, const json_t *page)
 static json_t *
 fetch(enum msg_id id, json_t *arguments, bool *refused, struct err *e)
 {
-	json_t *all = exchange(id, arguments, refused, e), *cursor, *page;
+	json_t *all = operator_ask(id, arguments, refused, e), *cursor, *page;
 
 	while (all != NULL && (cursor = json_object_get(all, "next_cursor")) != NULL) {
 		json_object_set(arguments, "cursor", cursor);
 		json_object_del(all, "next_cursor");
-		if ((page = exchange(id, arguments, refused, e)) == NULL) {
+		if ((page = operator_ask(id, arguments, refused, e)) == NULL) {
 			json_decref(all);
 			return NULL;
 		}
@@ -232,8 +232,8 @@ show(const struct command *c, const json_t *value, bool as_json)
 	}
 }
 
-static void
-say(bool refused, const struct err *e)
+int
+operator_fail(bool refused, const struct err *e)
 {
 	const char *hint = refused ? err_remedy(e->code) : "";
 
@@ -243,6 +243,7 @@ say(bool refused, const struct err *e)
 		fprintf(stderr, "cloister: %s\n", e->text);
 	if (hint[0] != '\0')
 		fprintf(stderr, "cloister: %s\n", hint);
+	return refused ? FAILED : CLIENT_FAILED;
 }
 
 static int
@@ -252,10 +253,8 @@ obey(const struct command *c, struct words *words)
 	struct err e = { 0 };
 	json_t *value = fetch(message_find(c->tool), words->arguments, &refused, &e);
 
-	if (value == NULL) {
-		say(refused, &e);
-		return refused ? FAILED : CLIENT_FAILED;
-	}
+	if (value == NULL)
+		return operator_fail(refused, &e);
 	show(c, value, words->as_json);
 	json_decref(value);
 	return 0;

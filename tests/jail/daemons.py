@@ -164,7 +164,7 @@ def edges_of(cluster):
 
 def test_an_operators_socket_is_its_users_alone(cluster, _gateway, _config):
     sockets = sorted(name for name in os.listdir(cluster.run) if name.endswith(".sock"))
-    assert sockets == ["approvald.sock", "vault.sock"], sockets
+    assert sockets == ["approvald.sock", "auditd.sock", "vault.sock"], sockets
     for name in sockets:
         socket = os.stat(os.path.join(cluster.run, name))
         assert oct(socket.st_mode) == "0o140600" and socket.st_uid == os.geteuid(), (name, socket)

@@ -26,7 +26,7 @@ def test_a_program_runs(_cluster, gateway, _config):
 
 def test_no_endpoint_is_in_a_directory(cluster, _gateway, _config):
     left = sorted(name for name in os.listdir(cluster.run) if not name.endswith(".settings"))
-    assert left == ["approvald.sock", "vault.sock"], left
+    assert left == ["approvald.sock", "auditd.sock", "vault.sock"], left
 
 
 def test_every_thread_is_filtered(cluster, gateway, config):
