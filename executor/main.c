@@ -26,6 +26,7 @@
 #include "executor/packages/package.h"
 #include "executor/run/check/policy.h"
 #include "executor/run/container.h"
+#include "executor/run/day_use.h"
 #include "executor/run/limits.h"
 #include "executor/run/network/domains.h"
 #include "executor/run/network/index_hosts.h"
@@ -163,6 +164,7 @@ start(struct err *e)
 		return -1;
 	task_open(daemon_state());
 	code_open(daemon_state());
+	day_use_open(daemon_state());
 	change_open();
 	consent_open();
 	resume_start();
@@ -185,6 +187,7 @@ stop(void)
 	own_limits_forget();
 	share_forget();
 	builder_stop();
+	day_use_close();
 	rights_close();
 }
 

@@ -23,6 +23,7 @@
 #include "executor/metrics.h"
 #include "executor/options.h"
 #include "executor/run/check/verdicts.h"
+#include "executor/run/day_use.h"
 #include "executor/run/network/user_base.h"
 #include "executor/run/outcome/outcome.h"
 #include "executor/run/run_inner.h"
@@ -179,6 +180,8 @@ network_ended(void *self, const struct err *e)
 {
 	struct run *run = self;
 
+	day_use_add(&run->call->owner, run->end.cpu_ms,
+	    run->network.report.bytes_in + run->network.report.bytes_out);
 	if (failed(run, e))
 		return;
 	run->collection = (struct collection){ run->workspace, &run->reply, .done = collected,

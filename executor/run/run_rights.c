@@ -2,6 +2,7 @@
 /* run_rights.c - the rows of rights.def that the executor keeps, for a run that was read. */
 #include "executor/run/run_rights.h"
 
+#include "executor/run/day_use.h"
 #include "executor/run/own_limits.h"
 #include "executor/run/rights_limits.h"
 #include "executor/runtime.h"
@@ -59,7 +60,8 @@ run_rights_plan(struct plan *plan, const struct call *call, struct execute_code 
 	    session != NULL ? &session->limits : own_limits_of(&call->owner);
 	const struct rights *rights = rights_of(&call->owner);
 
-	if (plan_read(plan, ask, limits, session, rights, e) < 0)
+	if (day_use_check(&call->owner, rights, e) < 0 ||
+	    plan_read(plan, ask, limits, session, rights, e) < 0)
 		return -1;
 	if (check(plan, ask, limits, session == NULL, rights, e) == 0)
 		return 0;

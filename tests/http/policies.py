@@ -35,6 +35,9 @@ guests:
 quick:
   for: {principal: "token:quick"}
   calls_per_minute: 60
+busy:
+  for: {principal: "token:busy"}
+  cpu_seconds_per_day: 1
 """
 
 
@@ -169,6 +172,25 @@ def test_calls_a_minute(world):
     assert not quick.result("list_runtimes")["isError"]
 
 
+def test_processor_seconds_a_day(world):
+    """Also of runs that were cancelled by their limit; the number outlives the executor."""
+    busy = world.person("busy")
+    time.sleep(1.1)
+    assert busy.call("execute_code", code="print(1)")["success"]
+    for _ in range(4):  # this machine may give it less than a processor
+        busy.result("execute_code", code="while True: pass", timeout=1.5)
+    refused = busy.result("execute_code", code="print(1)")
+    assert refused["isError"] and "policy busy allows 1 processor seconds a day, which are used up" in refused["content"][0]["text"], refused
+    assert "retry_ms" in refused["content"][0]["text"] and not busy.result("list_runtimes")["isError"]
+    time.sleep(5.5)
+    world.cluster.kill("executor")
+    world.cluster.restart("executor")
+    until = time.monotonic() + 20
+    while "used up" not in (text := str(busy.result("execute_code", code="print(1)"))) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert "used up" in text, text
+
+
 def test_a_change_is_seen(world, ci):
     """A wrong file changes nothing; one that is gone takes its policies along."""
     world.write(POLICIES.replace("[python, shell]", "[python, shell, node]"))
@@ -189,7 +211,7 @@ def test_a_change_is_seen(world, ci):
 
 
 def test_the_command(world):
-    assert world.command("policy", "check") == "3 policies\n"
+    assert world.command("policy", "check") == "4 policies\n"
     shown = world.command("policy", "show")
     assert shown.startswith("ci, for token:ci\n  tools: execute_code, ") and "  sessions: 2\n" in shown and "guests, for  in namespace guests" in shown
     assert world.command("policy", "explain", "token:ci", "execute_code").endswith("execute_code may be called, if a scope of the credentials has it\n")

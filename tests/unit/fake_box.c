@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_box.c - the boxes and programs of fake.h. */
 #include "executor/kept/code.h"
+#include "executor/run/day_use.h"
 #include "executor/sandbox/box_listen.h"
 #include "executor/sandbox/builder.h"
 #include "executor/sandbox/isolation.h"
@@ -426,4 +427,19 @@ rights_of(const struct owner *owner)
 {
 	(void)owner;
 	return fake_rights;
+}
+
+/* ---- day_use.h ---- */
+
+void
+day_use_add(const struct owner *owner, double cpu_ms, uint64_t bytes)
+{
+	(void)owner, (void)cpu_ms, (void)bytes;
+}
+
+int
+day_use_check(const struct owner *owner, const struct rights *rights, struct err *e)
+{
+	(void)owner, (void)rights, (void)e;
+	return 0;
 }
