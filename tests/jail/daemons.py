@@ -183,7 +183,10 @@ def test_a_directory_lets_only_its_pair_in(cluster, _gateway, _config):
 
 
 def test_a_state_directory_is_its_daemons_alone(cluster, _gateway, _config):
-    for name in os.listdir(cluster.state):
+    """But the policies are the operator's, and two daemons read them."""
+    policies = os.stat(os.path.join(cluster.state, "policies"))
+    assert (policies.st_uid, policies.st_mode & 0o7777) == (0, 0o755), policies
+    for name in set(os.listdir(cluster.state)) - {"policies"}:
         directory = os.stat(os.path.join(cluster.state, name))
         assert directory.st_uid == users.uid("cloister-" + name), name
         assert directory.st_mode & 0o7777 == 0o700, (name, oct(directory.st_mode))
