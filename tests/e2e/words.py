@@ -292,7 +292,7 @@ def test_help_and_manual_have_every_flag(cloister):
 def test_a_value_follows_a_blank_or_an_equals_sign(cloister):
     """Of each command that does not go on for long: both forms are read, and without a value a flag is refused."""
     long = {"serve", "shell", "run", "environment add", "environment remove", "events", "top", "logs", "doctor", "uninstall", "config"}
-    flags = [(words.strip(), flag) for words, rest in re.findall(r"^  cloister ((?:[a-z]+ ?)+)(.*)$", text(cloister("help")), re.M)
+    flags = [(words.strip() + (" --all" if "--all" in rest else ""), flag) for words, rest in re.findall(r"^  cloister ((?:[a-z]+ ?)+)(.*)$", text(cloister("help")), re.M)
              if words.strip() not in long for flag in re.findall(r"(--[a-z-]+)=[A-Z]", rest)]
     assert len(flags) > 20, flags
     for words, flag in flags:
