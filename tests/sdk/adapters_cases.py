@@ -46,6 +46,7 @@ DRAWN = f"import base64; open('plot.png', 'wb').write(base64.b64decode('{PNG}'))
 PLOT = "import matplotlib.pyplot as plt; plt.plot([1, 4, 9]); plt.show()"
 EXPECTED = {
     "plot.py": ["plot.png image/png"], "csv_analysis.py": ["best: [['south', 32]]", '{"north": 15, "south": 32}'],
+    "jobs.py": ["42\na,b\n2\n", "stdout begun", "True timeout"],
     "session.py": ["[1, 2, 3]", "False program_failed: list index out of range", "first\n"],
     **{f"agent_{name}.py": ["tool: ", "42", "ZeroDivisionError", "ai: The answer is 42."]
        for name in ("langchain", "openai", "pydantic_ai", "smolagents")}}
@@ -273,6 +274,13 @@ def test_the_examples(examples):
     for name, ran in said.items():
         assert ran.returncode == 0 and all(words in ran.stdout for words in EXPECTED[name]), (name, ran.stdout)
     assert len(said) == len(EXPECTED)
+
+
+def test_five_jobs_in_few_lines(examples):
+    """As many as with E2B's library: 16, without blank lines and comments."""
+    with open(os.path.join(examples, "jobs.py"), encoding="utf-8") as file:
+        lines = [line for line in file if line.strip() and not line.startswith(("#", '"""'))]
+    assert len(lines) <= 16, len(lines)
 
 
 def put_into_path(directory, command):
