@@ -19,6 +19,7 @@
 #include "common/base/work.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -31,12 +32,17 @@ enum {
 	ID = 64,
 	FILE_BYTES = 1 << 20,
 	SWEEP_MS = 600000,
-	SHARES = 4, /* one owner has at most this part of all */
+	SWEEP_FILES = 64, /* a sweep comes after so many files, */
+	SWEEP_PART = 16,  /* or after this part of all bytes */
+	SHARES = 4,       /* one owner has at most this part of all */
+	OWNER_FILES = 16384,
+	BLOCK = 4096, /* of the disk, that a file takes at least */
 };
 
 static int base = -1;
-static uint64_t held; /* bytes of all, as of the last sweep and what came since */
 static uint64_t timer;
+static unsigned unseen; /* files since the last sweep */
+static uint64_t unseen_bytes;
 
 /* ---- names ---- */
 
@@ -58,84 +64,126 @@ is_too_old(const struct stat *is)
 
 /* ---- what goes ---- */
 
+struct kept_file {
+	struct timespec when;
+	uint64_t bytes;
+	char name[ID];
+};
+
+struct files {
+	struct kept_file *items;
+	size_t count;
+};
+
 static void
-sweep_one(int directory, const char *name, void *self)
+add_file(int directory, const char *name, void *self)
 {
-	uint64_t *bytes = self;
+	struct files *files = self;
+	struct kept_file *more;
 	struct stat is;
 
-	if (fstatat(directory, name, &is, AT_SYMLINK_NOFOLLOW) < 0)
+	if (!is_id(name) || fstatat(directory, name, &is, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
-	if (is_too_old(&is))
+	if (is_too_old(&is)) {
 		unlinkat(directory, name, 0);
-	else
-		*bytes += (uint64_t)is.st_size;
+		return;
+	}
+	if ((more = reallocarray(files->items, files->count + 1, sizeof *more)) == NULL)
+		return;
+	files->items = more;
+	more += files->count++;
+	*more = (struct kept_file){ is.st_mtim, ((uint64_t)is.st_size + BLOCK - 1) / BLOCK * BLOCK,
+		{ 0 } };
+	memcpy(more->name, name, strlen(name) + 1);
+}
+
+static int
+newer_first(const void *a, const void *b)
+{
+	const struct timespec *x = &((const struct kept_file *)a)->when;
+	const struct timespec *y = &((const struct kept_file *)b)->when;
+
+	if (x->tv_sec != y->tv_sec)
+		return x->tv_sec < y->tv_sec ? 1 : -1;
+	return (x->tv_nsec < y->tv_nsec) - (x->tv_nsec > y->tv_nsec);
+}
+
+/* Keeps the newest files of an owner, up to its share. */
+static void
+prune(int directory, void *self)
+{
+	const uint64_t *share = self;
+	struct files files = { 0 };
+	uint64_t bytes = 0;
+	auto_fd int own = fcntl(directory, F_DUPFD_CLOEXEC, 3);
+
+	owner_directory_walk(directory, add_file, &files);
+	qsort(files.items, files.count, sizeof *files.items, newer_first);
+	for (size_t i = 0; i < files.count; i++)
+		if ((bytes += files.items[i].bytes) > *share || i >= OWNER_FILES)
+			unlinkat(own, files.items[i].name, 0);
+	free(files.items);
 }
 
 static void
-sweep(void *self)
+count_owner(int directory, void *self)
 {
-	uint64_t bytes = 0;
+	*(uint64_t *)self += 1;
+	close(directory);
+}
+
+/* In any thread. */
+static void
+sweep_all(void)
+{
+	uint64_t owners = 0, share;
+
+	owner_directory_each(base, DIRECTORY, count_owner, &owners);
+	share = options.keep_code_bytes / (owners > SHARES ? owners : SHARES);
+	owner_directory_each(base, DIRECTORY, prune, &share);
+}
+
+static void
+sweep(struct work *work)
+{
+	(void)work;
+	sweep_all();
+}
+
+static void begin_sweep(void *self);
+
+static void
+swept(struct work *work)
+{
+	free(work);
+	if (options.keep_code > 0 && timer == 0)
+		timer = loop_after(SWEEP_MS, begin_sweep, NULL);
+}
+
+static void
+begin_sweep(void *self)
+{
+	struct work *work = calloc(1, sizeof *work);
 
 	(void)self;
-	owner_directory_walk_all(base, DIRECTORY, sweep_one, &bytes);
-	held = bytes;
-	timer = options.keep_code > 0 ? loop_after(SWEEP_MS, sweep, NULL) : 0;
+	loop_unset(timer);
+	timer = 0;
+	unseen = 0;
+	unseen_bytes = 0;
+	must(work != NULL);
+	*work = (struct work){ .run = sweep, .done = swept };
+	work_do(work);
 }
 
 void
 code_open(int state)
 {
 	loop_unset(timer);
+	timer = 0;
 	base = state;
-	sweep(NULL);
-}
-
-struct found {
-	uint64_t bytes;
-	struct timespec when;
-	char oldest[ID];
-	uint64_t oldest_bytes;
-};
-
-static void
-look_at(int directory, const char *name, void *self)
-{
-	struct found *found = self;
-	struct stat is;
-
-	if (!is_id(name) || fstatat(directory, name, &is, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
-	found->bytes += (uint64_t)is.st_size;
-	if (found->oldest[0] != '\0' && (is.st_mtim.tv_sec > found->when.tv_sec ||
-					    (is.st_mtim.tv_sec == found->when.tv_sec &&
-						is.st_mtim.tv_nsec >= found->when.tv_nsec)))
-		return;
-	found->when = is.st_mtim;
-	found->oldest_bytes = (uint64_t)is.st_size;
-	memcpy(found->oldest, name, strlen(name) + 1);
-}
-
-/* Drops the owner's oldest until it may keep so much more; false: others hold all. */
-static bool
-make_room(int directory, uint64_t size)
-{
-	uint64_t most = options.keep_code_bytes;
-
-	while (held + size > most / SHARES) { /* before that, nobody has too much */
-		struct found found = { 0 };
-		int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		if (copy < 0)
-			return false;
-		owner_directory_walk(copy, look_at, &found);
-		if (held + size <= most && found.bytes + size <= most / SHARES)
-			return true;
-		if (found.oldest[0] == '\0' || unlinkat(directory, found.oldest, 0) < 0)
-			return false;
-		held -= found.oldest_bytes < held ? found.oldest_bytes : held;
-	}
-	return true;
+	sweep_all();
+	if (options.keep_code > 0 && state >= 0)
+		timer = loop_after(SWEEP_MS, begin_sweep, NULL);
 }
 
 /* ---- keeping ---- */
@@ -169,14 +217,12 @@ written(struct work *work)
 }
 
 static int
-create(const struct owner *owner, const char *id, uint64_t size, struct err *e)
+create(const struct owner *owner, const char *id, struct err *e)
 {
 	auto_fd int directory = owner_directory_make(base, DIRECTORY, owner, e);
 
 	if (directory < 0)
 		return -1;
-	if (!make_room(directory, size))
-		return err_set(e, ERR_disk_full, "keep_code_bytes: no room for %s", id);
 
 	int fd = openat(directory, id, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
@@ -193,7 +239,7 @@ code_keep(const struct owner *owner, const char *execution_id, const struct blob
 	if (options.keep_code == 0 || base < 0 || code->size == 0 ||
 	    code->size > options.keep_code_bytes / SHARES)
 		return;
-	if ((fd = create(owner, execution_id, code->size, &e)) < 0) {
+	if ((fd = create(owner, execution_id, &e)) < 0) {
 		log_warn("the code of a run was not kept", LOG_E(&e));
 		return;
 	}
@@ -202,8 +248,10 @@ code_keep(const struct owner *owner, const char *execution_id, const struct blob
 	*k = (struct keeping){ .work = { .run = write_code, .done = written }, .fd = fd };
 	k->code = blob_copy(code->data, code->size);
 	must(k->code.data != NULL);
-	held += code->size;
 	work_over(&k->work, code->size);
+	unseen_bytes += code->size;
+	if (++unseen >= SWEEP_FILES || unseen_bytes > options.keep_code_bytes / SWEEP_PART)
+		begin_sweep(NULL);
 }
 
 int

@@ -4,9 +4,9 @@
  * <state>/code/<owner>/<execution id>.
  *
  * The audit log has only digests.  Who sees that a run failed can read here what it was, as long as
- * the setting says, and nobody but its owner.  The files of an owner go when they are old, or when
- * they are more than a quarter of keep_code_bytes; when those of all owners reach that limit, an
- * owner without any keeps none.
+ * the setting says, and nobody but its owner.  An owner's oldest files go when they are too old,
+ * more than its share of keep_code_bytes, or too many.  That is looked at every some runs, so what
+ * is kept may be a little more in between.
  */
 #pragma once
 

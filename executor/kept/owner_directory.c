@@ -79,7 +79,7 @@ owner_directory_walk(
 }
 
 struct visit {
-	void (*each)(int directory, const char *name, void *self);
+	void (*each)(int directory, void *self);
 	void *self;
 };
 
@@ -90,17 +90,39 @@ visit_owner(int directory, const char *name, void *self)
 	int below = open_below(directory, name);
 
 	if (below >= 0)
-		owner_directory_walk(below, visit->each, visit->self);
+		visit->each(below, visit->self);
 	unlinkat(directory, name, AT_REMOVEDIR); /* succeeds only if it is empty */
 }
 
 void
-owner_directory_walk_all(int state, const char *kind,
-    void (*each)(int directory, const char *name, void *self), void *self)
+owner_directory_each(
+    int state, const char *kind, void (*each)(int directory, void *self), void *self)
 {
 	struct visit visit = { each, self };
 	int directory = open_below(state, kind);
 
 	if (directory >= 0)
 		owner_directory_walk(directory, visit_owner, &visit);
+}
+
+struct file_visit {
+	void (*each)(int directory, const char *name, void *self);
+	void *self;
+};
+
+static void
+visit_files(int directory, void *self)
+{
+	const struct file_visit *visit = self;
+
+	owner_directory_walk(directory, visit->each, visit->self);
+}
+
+void
+owner_directory_walk_all(int state, const char *kind,
+    void (*each)(int directory, const char *name, void *self), void *self)
+{
+	struct file_visit visit = { each, self };
+
+	owner_directory_each(state, kind, visit_files, &visit);
 }

@@ -21,6 +21,10 @@ int owner_directory_make(int state, const char *kind, const struct owner *, stru
 /* Calls each() with the name of every file in the directory; closes the directory. */
 void owner_directory_walk(
     int directory, void (*each)(int directory, const char *name, void *self), void *self);
+/* Calls each() with a descriptor of every owner's directory, which each() closes, and removes those
+ * that are empty then. */
+void owner_directory_each(
+    int state, const char *kind, void (*each)(int directory, void *self), void *self);
 /* Calls each() for every file of every owner, and removes directories that are empty. */
 void owner_directory_walk_all(int state, const char *kind,
     void (*each)(int directory, const char *name, void *self), void *self);
