@@ -3,6 +3,7 @@
 #include "tests/fuzz/gateway/replies.h"
 
 #include "common/bus/bus.h"
+#include "common/rights/rights.h"
 #include "tests/wire/sample.h"
 
 #include <string.h>
@@ -148,4 +149,13 @@ replies_give(void)
 	}
 	err_set(&e, 1 + bus.how % (ERR_COUNT - 1), "\xff%s", "no");
 	ask.done(ask.self, NULL, &e);
+}
+
+/* ---- rights.h ---- */
+
+const struct rights *
+rights_of(const struct owner *owner)
+{
+	(void)owner;
+	return NULL;
 }
