@@ -118,7 +118,8 @@ prune(int directory, void *self)
 	auto_fd int own = fcntl(directory, F_DUPFD_CLOEXEC, 3);
 
 	owner_directory_walk(directory, add_file, &files);
-	qsort(files.items, files.count, sizeof *files.items, newer_first);
+	if (files.count > 0)
+		qsort(files.items, files.count, sizeof *files.items, newer_first);
 	for (size_t i = 0; i < files.count; i++)
 		if ((bytes += files.items[i].bytes) > *share || i >= OWNER_FILES)
 			unlinkat(own, files.items[i].name, 0);
