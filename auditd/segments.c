@@ -205,9 +205,12 @@ measure(const uint8_t *data, size_t size, uint64_t *last)
 static int
 reach(const struct segment *s, struct err *e)
 {
+	struct stat st;
 	char name[LOGFILE_NAME];
 
-	if (segments.fd >= 0 && segments.open == s->first)
+	/* What the operator removed since it was read counts as removed. */
+	if (segments.fd >= 0 && segments.open == s->first && fstat(segments.fd, &st) == 0 &&
+	    st.st_nlink > 0)
 		return segments.fd;
 	logfile_name(s->first, name);
 
