@@ -106,8 +106,13 @@ send_message(int fd, enum msg_id id, const struct packed *content, struct err *e
 		{ bytes.data, bytes.size } };
 	const struct msghdr packet = { .msg_iov = parts, .msg_iovlen = COUNT(parts) };
 
-	if (status == 0 && sendmsg(fd, &packet, MSG_NOSIGNAL) < 0)
+	if (status == 0 && sendmsg(fd, &packet, MSG_NOSIGNAL) < 0) {
+		bool ended = errno == EPIPE || errno == ECONNRESET;
+
 		status = err_sys(e, "send to %s", edge_peer_name(message_operator(id)));
+		if (ended) /* it may be there again soon */
+			e->code = ERR_unavailable;
+	}
 	blob_wipe(&bytes);
 	return status;
 }
